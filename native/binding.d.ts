@@ -1,0 +1,168 @@
+/**
+ * The addon, one to one: no opinions, no defaults. `@nereid/pytorch-backend` is the friendly side.
+ *
+ * Datatypes cross as numbers: `DataType` of the model configuration (TYPE_BOOL 1 … TYPE_STRING 13, TYPE_BF16 14); 0 is a torch dtype without one.
+ * Every error is an `Error` whose `code` is one of the eight status codes of `@nereid/core` and whose message is torch's text, untrimmed.
+ */
+
+export type DatatypeNumber = number;
+
+/** What the addon was built against and runs on. */
+export interface BuildInfo {
+  readonly torchVersion: string;
+  readonly napiVersion: number;
+  readonly cuda: boolean;
+  /** Best instruction set that this processor has and compiled packages name: e.g. `avx512`, `avx2`, `default`. */
+  readonly cpuCapability: string;
+}
+
+export function buildInfo(): BuildInfo;
+
+/** Bytes of tensors that JS still holds as external memory, and bytes and tensors that were handed out in total. */
+export interface MemoryInfo {
+  readonly externalBytes: number;
+  readonly externalTensors: number;
+}
+
+export function memoryInfo(): MemoryInfo;
+
+/** Returns the memory of large outputs now instead of at the next collection. The buffers are detached: they become empty. */
+export function releaseBuffers(buffers: readonly ArrayBuffer[]): void;
+
+/** Argument of a TorchScript `forward`, without `self`; `type` in torch's spelling: `Tensor`, `List[str]`, `Optional[Tensor]`, `Dict[str, Tensor]`, `int`. */
+export interface SchemaArgument {
+  readonly name: string;
+  readonly type: string;
+  readonly hasDefault: boolean;
+}
+
+export interface ForwardSchema {
+  readonly arguments: readonly SchemaArgument[];
+  readonly returns: readonly string[];
+  /** Whether the module was saved in training mode; it is switched to evaluation in any case. */
+  readonly wasTraining: boolean;
+}
+
+export interface TorchScriptOptions {
+  readonly path: string;
+  readonly inferenceMode: boolean;
+  /** −1 for the CPU, else the GPU's ordinal, or `saved` to leave tensors where they were saved. */
+  readonly device: number | 'saved';
+}
+
+export interface AotiOptions {
+  readonly path: string;
+  /** Model inside the archive, usually `model`. */
+  readonly modelName: string;
+  /** Runs that may go on at once; they share one copy of the weights. */
+  readonly numRunners: number;
+  /** −1 for the CPU, else the GPU's ordinal. */
+  readonly device: number;
+}
+
+/** Loads off the calling thread. */
+export function loadTorchScript(options: TorchScriptOptions): Promise<TorchScriptModule>;
+export function loadAoti(options: AotiOptions): Promise<AotiPackage>;
+
+/** A module; instances made from one handle share its weights. */
+export interface TorchScriptModule {
+  readonly schema: ForwardSchema;
+  createInstance(options: InstanceOptions): Instance;
+  /** Frees the module once its instances are closed; resolves when the memory is back. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** A package loader; instances made from one handle share its weights and runners. */
+export interface AotiPackage {
+  /** Two JSON texts: inputs, outputs. */
+  readonly callSpec: readonly [inputs: string, outputs: string];
+  /** `AOTI_DEVICE_KEY`, `AOTI_PLATFORM`, `AOTI_MACHINE`, `AOTI_CPU_ISA` … as the package states them. */
+  readonly metadata: Readonly<Record<string, string>>;
+  /** Names of the constants (weights and buffers) in the package. */
+  readonly constantNames: readonly string[];
+  /** Tensors that a run really takes, in order, as the compiled model names them (`arg3_1`); non-tensor arguments are not among them. */
+  readonly inputNames: readonly string[];
+  /** Tensors that a run really returns. */
+  readonly outputCount: number;
+  createInstance(options: InstanceOptions): Instance;
+  close(): Promise<void>;
+}
+
+/** One tensor (or list of strings, for TYPE_STRING) that a run takes. */
+export interface InputSlot {
+  readonly datatype: DatatypeNumber;
+  /** TorchScript with one dictionary argument: the key. Otherwise '' and the position in the array is the argument's. */
+  readonly key: string;
+}
+
+/** One result to hand out. */
+export interface OutputSlot {
+  /** Position in the flattened result; −1 to look the value up by `key` in a returned dictionary. */
+  readonly index: number;
+  readonly key: string;
+}
+
+export interface InstanceOptions {
+  readonly name: string;
+  /** Intra-op threads of a run, set on the instance's own thread; 0 leaves torch's default. */
+  readonly intraOpThreads: number;
+  readonly inferenceMode: boolean;
+  /** TorchScript only: graph optimisation. */
+  readonly optimizedExecution: boolean;
+  readonly inputs: readonly InputSlot[];
+  readonly outputs: readonly OutputSlot[];
+  /** Whether dimension 0 is the batch: inputs of several requests are joined along it. */
+  readonly batching: boolean;
+  /**
+   * Called on the loop thread once per submitted batch, in the order of submission; many batches may be delivered in one wake-up.
+   * `error` is undefined on success. Must not throw.
+   */
+  readonly onComplete: (error: NativeError | undefined, outcome: Outcome | undefined) => void;
+}
+
+export interface NativeError extends Error {
+  readonly code: string;
+}
+
+/**
+ * One batch. The arrays are read during the call and not kept; the bytes behind `buffers` are borrowed until the batch completed: the caller keeps them
+ * alive and unchanged.
+ */
+export interface Batch {
+  /** Bytes of every input of every request, input-major: `buffers[input * requests + request]`. */
+  readonly buffers: readonly Uint8Array[];
+  /** Rows of each request; `[1]` without batching. */
+  readonly rows: readonly number[];
+  /** Shape of each input in the first request, each preceded by its rank: `[2, 1, 64, 1, 10]`. Dimension 0 is replaced by the sum of `rows` when batching. */
+  readonly shapes: readonly number[];
+}
+
+/** Results of one batch. */
+export interface Outcome {
+  readonly outputs: readonly OutputTensor[];
+  /** Nanoseconds spent gathering inputs, running the model, and preparing outputs. */
+  readonly inputNs: number;
+  readonly inferNs: number;
+  readonly outputNs: number;
+}
+
+export interface OutputTensor {
+  readonly datatype: DatatypeNumber;
+  readonly shape: readonly number[];
+  /**
+   * Contiguous bytes of the whole batch. Up to 4 KiB they are copied; larger ones are external memory that holds the tensor until the buffer
+   * is collected or given to `releaseBuffers`. TYPE_STRING: every element as 4-byte little-endian length and bytes.
+   */
+  readonly data: ArrayBuffer;
+  /** TYPE_STRING only: byte offset of each element and, last, the end. */
+  readonly offsets?: readonly number[];
+}
+
+export interface Instance {
+  /** Queues a batch for the instance's thread and returns at once. */
+  execute(batch: Batch): void;
+  /** Runs a batch on the calling thread with one intra-op thread. The caller makes sure that nothing is queued. Throws NativeError. */
+  executeSync(batch: Batch): Outcome;
+  /** Finishes what is queued, then ends the thread. Idempotent. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,99 @@
+/**
+ * What runs models. `Config` is the model configuration type that engine and backend agree on; core knows nothing of it.
+ *
+ * Lifetimes: a `Backend` lives as long as the process; a `LoadedModel` as long as one model version is loaded; its instances die before it.
+ */
+import type { Logger } from './logger.ts';
+import type { InferenceRequest } from './request.ts';
+
+export type InstanceKind = 'KIND_CPU' | 'KIND_GPU' | 'KIND_MODEL';
+
+/** One model instance to create. */
+export interface InstanceSpec {
+  /** e.g. `mlp_0_1`: instance group name and running number. */
+  readonly name: string;
+  readonly kind: InstanceKind;
+  /** GPU ordinal; 0 for CPU and MODEL kinds. */
+  readonly deviceId: number;
+}
+
+export interface ModelContext<Config> {
+  readonly name: string;
+  readonly version: string;
+  /** Absolute path of the model directory (holds config.pbtxt). */
+  readonly modelDirectory: string;
+  /** Absolute path of the version directory (holds the model file). */
+  readonly versionDirectory: string;
+  /** Completed and normalised configuration. */
+  readonly config: Config;
+  /** Every instance that will be created, so that shared resources can be sized. */
+  readonly instances: readonly InstanceSpec[];
+  readonly logger: Logger;
+}
+
+/** Time one execution took, in nanoseconds. */
+export interface ExecutionReport {
+  /** Requests that ran together. */
+  readonly requests: readonly InferenceRequest[];
+  /** Rows that ran together: the sum of the requests' batch sizes. */
+  readonly batchSize: number;
+  /** Gathering the inputs. */
+  readonly computeInputNs: number;
+  /** The model's own run. */
+  readonly computeInferNs: number;
+  /** Splitting the outputs and answering. */
+  readonly computeOutputNs: number;
+}
+
+export interface InstanceContext {
+  readonly spec: InstanceSpec;
+  /**
+   * Called once per execution that ran, before the requests of it are answered. Not called when every request failed.
+   * The callback reads the report during the call and keeps no reference to it.
+   */
+  report(execution: ExecutionReport): void;
+}
+
+export interface Backend<Config> {
+  /** The `backend` of a configuration, e.g. `pytorch`. */
+  readonly name: string;
+  /**
+   * Opens one version of a model.
+   * @throws {InferenceServerError} with a message that says what is wrong with the model and what to do
+   */
+  load(context: ModelContext<Config>): Promise<LoadedModel>;
+}
+
+export interface LoadedModel {
+  /**
+   * Checks a request against what the model file itself declares (datatypes, ranges), after it passed the configuration's checks
+   * and before it is queued. Absent when the file declares nothing.
+   * @throws {InferenceServerError} INVALID_ARG
+   */
+  validate?(request: InferenceRequest): void;
+  createInstance(context: InstanceContext): Promise<ModelInstance>;
+  /** Frees the model. Every instance was closed before. */
+  close(): Promise<void>;
+}
+
+export interface ModelInstance {
+  readonly name: string;
+  /**
+   * Batches it takes at a time, 1 at least. More than 1 lets the next batch wait at the instance, so that it never idles while an answer
+   * travels back; they still run one after another.
+   */
+  readonly capacity: number;
+  /**
+   * Runs requests together and answers each of them, in success and failure alike. Resolves when the batch no longer occupies the
+   * instance; answers may come later (decoupled models). Never rejects: a failure belongs to the requests.
+   * The caller passes ownership of the requests and keeps at most `capacity` calls unsettled.
+   */
+  execute(batch: readonly InferenceRequest[]): Promise<void>;
+  /**
+   * Runs one batch on the calling thread and answers before returning. Only present when the backend can run that way. The caller makes sure that
+   * nothing else runs on the instance.
+   */
+  executeInline?(batch: readonly InferenceRequest[]): void;
+  /** Waits for the batch in flight, then frees the instance. */
+  close(): Promise<void>;
+}

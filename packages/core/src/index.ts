@@ -1,0 +1,42 @@
+export type {
+  Backend,
+  ExecutionReport,
+  InstanceContext,
+  InstanceKind,
+  InstanceSpec,
+  LoadedModel,
+  ModelContext,
+  ModelInstance,
+} from './backend.ts';
+export type { Clock, Timer } from './clock.ts';
+export {
+  type ConfigDatatype,
+  DATATYPES,
+  type Datatype,
+  datatypeFromConfig,
+  datatypeToConfig,
+  isDatatype,
+  type TypedArrayOf,
+} from './datatypes.ts';
+export { type ErrorCode, InferenceServerError } from './errors.ts';
+export { type Logger, silentLogger } from './logger.ts';
+export {
+  InferenceRequest,
+  type InferenceRequestInit,
+  type InferenceResponse,
+  type ParameterValue,
+  type RequestObserver,
+  RequestSignature,
+  type Responder,
+} from './request.ts';
+export type { Scheduler } from './scheduler.ts';
+export { elementCount, formatShape, type Shape, shapeMatches } from './shape.ts';
+export {
+  decodeBytes,
+  describeTensor,
+  elements,
+  encodeBytes,
+  expectedByteSize,
+  type Tensor,
+  tensorFrom,
+} from './tensor.ts';

@@ -1,0 +1,84 @@
+/** What front ends see of the engine. Everything here is independent of any protocol. */
+import type { InferenceRequest } from '@nereid/core';
+import type { ModelConfig } from '@nereid/model-config';
+
+export type ModelState = 'UNKNOWN' | 'READY' | 'UNAVAILABLE' | 'LOADING' | 'UNLOADING';
+
+/** One row of the repository index. A model of which no version was ever loaded has neither version nor state. */
+export interface ModelIndexEntry {
+  readonly name: string;
+  readonly version?: string;
+  readonly state?: ModelState;
+  /** Why it is not READY; absent when there is nothing to say. */
+  readonly reason?: string;
+}
+
+export interface TensorMetadata {
+  readonly name: string;
+  /** Wire name; `<invalid>` never occurs in a loaded model. */
+  readonly datatype: string;
+  /** As the client sends it: with a leading −1 when the model batches. */
+  readonly shape: readonly number[];
+}
+
+export interface ModelMetadata {
+  readonly name: string;
+  /** READY versions in ascending order, or the one asked for. */
+  readonly versions: readonly string[];
+  readonly platform: string;
+  readonly inputs: readonly TensorMetadata[];
+  readonly outputs: readonly TensorMetadata[];
+}
+
+/** Number of events and their summed duration in nanoseconds. */
+export interface StatisticDuration {
+  readonly count: number;
+  readonly ns: number;
+}
+
+export interface BatchStatistics {
+  readonly batchSize: number;
+  readonly computeInput: StatisticDuration;
+  readonly computeInfer: StatisticDuration;
+  readonly computeOutput: StatisticDuration;
+}
+
+export interface ModelStatistics {
+  readonly name: string;
+  readonly version: string;
+  /** Milliseconds since the epoch of the latest execution, 0 when there was none. */
+  readonly lastInferenceMs: number;
+  readonly inferenceCount: number;
+  readonly executionCount: number;
+  readonly success: StatisticDuration;
+  readonly fail: StatisticDuration;
+  readonly queue: StatisticDuration;
+  readonly computeInput: StatisticDuration;
+  readonly computeInfer: StatisticDuration;
+  readonly computeOutput: StatisticDuration;
+  readonly cacheHit: StatisticDuration;
+  readonly cacheMiss: StatisticDuration;
+  /** Ascending by batch size. */
+  readonly batches: readonly BatchStatistics[];
+}
+
+/**
+ * Models and their versions behind every protocol. `version` is a decimal string; '' or absent is the highest ready one.
+ * Look-ups throw `InferenceServerError`: NOT_FOUND for an unknown model or version, UNAVAILABLE for one that is not ready.
+ */
+export interface InferenceEngine {
+  /** Whether start-up is over and the engine is not stopping. */
+  isLive(): boolean;
+  /** Whether requests can be served; under strict readiness only while every known version is READY. */
+  isReady(): boolean;
+  /** False also for unknown models. */
+  isModelReady(name: string, version?: string): boolean;
+  /** Takes ownership of the request and answers it exactly once finally, failures included; never throws. */
+  infer(request: InferenceRequest): void;
+  modelMetadata(name: string, version?: string): ModelMetadata;
+  modelConfig(name: string, version?: string): ModelConfig;
+  /** One version, one model's ready versions, or every ready version of every model. */
+  statistics(name?: string, version?: string): readonly ModelStatistics[];
+  /** Every known model, ascending by name and version. */
+  index(): readonly ModelIndexEntry[];
+}

@@ -1,0 +1,16 @@
+import { defineConfig, type ViteUserConfig } from 'vitest/config';
+
+/** The one test recipe: siblings are taken from source, so a test never runs against a stale build. */
+export function suite(test: NonNullable<ViteUserConfig['test']> = {}) {
+  return defineConfig({
+    resolve: { conditions: ['@nereid/source'] },
+    ssr: { resolve: { conditions: ['@nereid/source', 'node', 'import', 'module', 'default'] } },
+    test: {
+      include: ['test/**/*.test.ts'],
+      benchmark: { include: ['bench/**/*.bench.ts'] },
+      testTimeout: 20_000,
+      passWithNoTests: false,
+      ...test,
+    },
+  });
+}
