@@ -9,7 +9,7 @@ export function suite(test: NonNullable<ViteUserConfig['test']> = {}) {
       include: ['test/**/*.test.ts'],
       benchmark: { include: ['bench/**/*.bench.ts'] },
       testTimeout: 20_000,
-      passWithNoTests: false,
+      reporters: ['default', ['json', { outputFile: 'test-results.json' }]],
       ...test,
     },
   });
