@@ -1,0 +1,50 @@
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { format } from 'node:util';
+
+export interface ReadmeRun {
+  /** What the example exports. */
+  readonly exports: Readonly<Record<string, unknown>>;
+  /** What the example gave to `console.log` while it was imported, one entry per call. */
+  readonly printed: readonly string[];
+}
+
+let runs = 0;
+
+/**
+ * Runs the first `ts` block of a package's README.md under vitest.
+ *
+ * The block becomes a module in the package's `.cache` directory, so that its imports resolve as a test's do, and is removed afterwards.
+ * @param testUrl `import.meta.url` of the test; the README is the one beside the nearest package.json above it
+ * @throws {Error} when the README has no `ts` block, and whatever the example throws
+ */
+export async function runReadmeExample(testUrl: string): Promise<ReadmeRun> {
+  const directory = packageOf(testUrl);
+  const file = join(directory, '.cache', `readme-${process.pid}-${runs++}.ts`);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, firstExample(join(directory, 'README.md')));
+  const printed: string[] = [];
+  const log = console.log;
+  console.log = (...values: unknown[]) => printed.push(format(...values));
+  try {
+    return { exports: await import(/* @vite-ignore */ pathToFileURL(file).href), printed };
+  } finally {
+    console.log = log;
+    rmSync(file);
+  }
+}
+
+function packageOf(testUrl: string): string {
+  const start = dirname(fileURLToPath(testUrl));
+  for (let directory = start; directory !== dirname(directory); directory = dirname(directory)) {
+    if (existsSync(join(directory, 'package.json'))) return directory;
+  }
+  throw new Error(`no package.json above ${start}`);
+}
+
+function firstExample(readme: string): string {
+  const block = /^```ts\n(.*?)^```$/ms.exec(readFileSync(readme, 'utf8'));
+  if (block?.[1] === undefined) throw new Error(`${readme} has no block that begins with \`\`\`ts`);
+  return block[1];
+}
