@@ -1,1 +1,9 @@
-export {};
+export type {
+  AotiInspection,
+  CompileTarget,
+  DeclaredDim,
+  DeclaredTensor,
+  DimRange,
+  TorchScriptArgument,
+  TorchScriptInspection,
+} from './types.ts';
