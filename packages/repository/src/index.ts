@@ -1,1 +1,16 @@
-export {};
+export { RepositoryError, type RepositoryErrorReason } from './errors.ts';
+export { resolveInside } from './inside.ts';
+export { type DirectoryEntry, listDirectory } from './list-directory.ts';
+export type {
+  CandidateModel,
+  ConfigFile,
+  DuplicateModel,
+  ModelEntry,
+  ModelVersion,
+  ProblemReason,
+  RepositoryProblem,
+} from './model.ts';
+export { ModelRepository, type ModelRepositoryOptions } from './model-repository.ts';
+export { readLimited } from './read-limited.ts';
+export { type SelectedVersions, selectVersions } from './select-versions.ts';
+export { compareVersions, isVersion } from './version.ts';
