@@ -33,9 +33,12 @@ export type ConfigDatatype = (typeof DATATYPES)[Datatype]['configName'];
 export type TypedArrayOf<D extends Datatype> = InstanceType<(typeof DATATYPES)[D]['array']>;
 
 const BY_CONFIG_NAME = new Map<string, Datatype>(
-  Object.entries(DATATYPES).map(([name, entry]) => [entry.configName, name as Datatype]),
+  Object.keys(DATATYPES)
+    .filter(isDatatype)
+    .map((name) => [DATATYPES[name].configName, name]),
 );
 
+/** Whether `name` is the wire name of a datatype; exact spelling. */
 export function isDatatype(name: string): name is Datatype {
   return Object.hasOwn(DATATYPES, name);
 }

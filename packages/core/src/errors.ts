@@ -1,3 +1,5 @@
+import { inspect } from 'node:util';
+
 /** The eight status codes a caller can act on. Source: Triton's TRITONSERVER_Error_Code. */
 export type ErrorCode =
   | 'UNKNOWN'
@@ -23,7 +25,10 @@ export class InferenceServerError extends Error {
   constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
     super(message, options);
     this.code = code;
-    Object.defineProperty(this, BRAND, { value: true });
+  }
+
+  static {
+    Object.defineProperty(InferenceServerError.prototype, BRAND, { value: true });
   }
 
   static override [Symbol.hasInstance](value: unknown): boolean {
@@ -38,7 +43,7 @@ export class InferenceServerError extends Error {
    */
   static from(thrown: unknown): InferenceServerError {
     if (thrown instanceof InferenceServerError) return thrown;
-    const message = thrown instanceof Error ? thrown.message : String(thrown);
+    const message = thrown instanceof Error ? thrown.message : typeof thrown === 'string' ? thrown : inspect(thrown);
     return new InferenceServerError('INTERNAL', message, { cause: thrown });
   }
 }

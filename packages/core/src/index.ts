@@ -21,6 +21,7 @@ export {
 export { type ErrorCode, InferenceServerError } from './errors.ts';
 export { type Logger, silentLogger } from './logger.ts';
 export {
+  type ExecutionTimes,
   InferenceRequest,
   type InferenceRequestInit,
   type InferenceResponse,

@@ -5,6 +5,7 @@
  * Exactly one answer is final. Order of the two listeners per answer: the front end's responder first, then the observer that the
  * engine set (statistics), so that what a client sees is never delayed by bookkeeping.
  */
+import type { ExecutionReport } from './backend.ts';
 import type { InferenceServerError } from './errors.ts';
 import type { Tensor } from './tensor.ts';
 
@@ -24,7 +25,7 @@ export interface InferenceResponse {
   release?(): void;
 }
 
-/** What a front end implements to receive the answers of a request. */
+/** What a front end implements to receive the answers of a request. It must not throw: whoever answers has other requests to answer. */
 export interface Responder {
   /** `response` is undefined when the final mark comes alone. Ownership of `response` passes to the responder (see `release`). */
   respond(request: InferenceRequest, response: InferenceResponse | undefined, final: boolean): void;
@@ -32,7 +33,7 @@ export interface Responder {
   fail(request: InferenceRequest, error: InferenceServerError): void;
 }
 
-/** What the engine implements to watch a request; called after the responder. */
+/** What the engine implements to watch a request; called after the responder, also when that threw. It must not throw. */
 export interface RequestObserver {
   responded(request: InferenceRequest, response: InferenceResponse | undefined, final: boolean): void;
   failed(request: InferenceRequest, error: InferenceServerError): void;
@@ -71,6 +72,9 @@ export interface InferenceRequestInit {
   readonly signature?: RequestSignature | undefined;
 }
 
+/** What an execution took; every request that took part is charged the whole of it. Shared by those requests. */
+export type ExecutionTimes = Readonly<Pick<ExecutionReport, 'computeInputNs' | 'computeInferNs' | 'computeOutputNs'>>;
+
 const NO_PARAMETERS: ReadonlyMap<string, ParameterValue> = new Map();
 
 export class InferenceRequest {
@@ -94,6 +98,8 @@ export class InferenceRequest {
   arrivedMicros = 0;
   /** Microseconds on the engine's clock when the scheduler handed the request to an instance; 0 while it waits. Set by the scheduler. */
   dispatchedMicros = 0;
+  /** Times of the execution that ran the request; undefined until the backend reported it. Set by the engine before the request is answered. */
+  execution: ExecutionTimes | undefined = undefined;
   /** Watches the answers; set by the engine before the request is enqueued. */
   observer: RequestObserver | undefined = undefined;
   /**
@@ -143,8 +149,11 @@ export class InferenceRequest {
   respond(response: InferenceResponse | undefined, final = true): void {
     this.#assertOpen();
     if (final) this.#done = true;
-    this.#responder.respond(this, response, final);
-    this.observer?.responded(this, response, final);
+    try {
+      this.#responder.respond(this, response, final);
+    } finally {
+      this.observer?.responded(this, response, final);
+    }
   }
 
   /**
@@ -154,8 +163,11 @@ export class InferenceRequest {
   fail(error: InferenceServerError): void {
     this.#assertOpen();
     this.#done = true;
-    this.#responder.fail(this, error);
-    this.observer?.failed(this, error);
+    try {
+      this.#responder.fail(this, error);
+    } finally {
+      this.observer?.failed(this, error);
+    }
   }
 
   /** The client no longer waits. A waiting request leaves its queue; a running one completes. Later calls do nothing. */

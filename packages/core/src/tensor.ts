@@ -14,14 +14,16 @@ export interface Tensor {
 }
 
 /**
- * The elements of a tensor as the datatype's typed array. A view when the bytes are aligned for it, a copy otherwise.
+ * The elements of a tensor as the datatype's typed array. A view when the bytes are aligned for it, a copy otherwise; bytes after the last
+ * whole element are left out.
  * For BYTES this is the length-prefixed encoding itself; use `decodeBytes` for its elements.
  */
 export function elements<D extends Datatype>(tensor: Tensor & { readonly datatype: D }): TypedArrayOf<D> {
   const { array, byteSize } = DATATYPES[tensor.datatype];
   const { data } = tensor;
   const size = Math.max(byteSize, 1);
-  const aligned = data.byteOffset % size === 0 ? data : data.slice();
+  // Not `slice`: a Buffer's gives a view, which is as unaligned as before.
+  const aligned = data.byteOffset % size === 0 ? data : new Uint8Array(data);
   return new array(
     aligned.buffer as ArrayBuffer,
     aligned.byteOffset,
