@@ -1,0 +1,149 @@
+import { CallSpecError, type NamedTensor, nameTensors, parseCallSpec, type TensorNames } from '@nereid/call-spec';
+import { ModelArchiveError } from './errors.ts';
+import { type OpenFile, withFile } from './file.ts';
+import type { ArchiveLimits } from './limits.ts';
+import { aotiModels, requireKind } from './sniff.ts';
+import { datatypeFromTorch } from './torch-dtypes.ts';
+import type { AotiInspection, CompileTarget, DeclaredTensor } from './types.ts';
+import { readWrapperSource, type SourceTensor, type WrapperFacts } from './wrapper-source.ts';
+import { openZip, type ZipArchive } from './zip.ts';
+
+export interface InspectAotiOptions extends ArchiveLimits {
+  /** Which model of the package. Default: `model` if there is one, else the first. */
+  readonly model?: string | undefined;
+}
+
+/** The name that `aoti_compile_and_package` gives a single model. */
+const DEFAULT_MODEL = 'model';
+
+/**
+ * What an AOTInductor package says of itself, without loading it. The more of it is in the archive, the more is known: a package without
+ * generated sources has models and a target only, and `notes` says what is unknown.
+ *
+ * @throws {ModelArchiveError} `wrong-kind` when it is no such package, `no-such-model`, or what `sniffModelFile` throws
+ */
+export function inspectAoti(path: string, options: InspectAotiOptions = {}): Promise<AotiInspection> {
+  return withFile(path, async (file) => {
+    await requireKind(file, 'aoti', options);
+    const archive = await openZip(file, options);
+    const models = aotiModels(archive.names);
+    const model = chooseModel(models, options.model, file);
+    const members = archive.names.filter((name) => name.startsWith(`data/aotinductor/${model}/`));
+    const facts = await findFacts(archive, members);
+    return {
+      models,
+      model,
+      target: await readTarget(archive, members),
+      needsCompiler: !members.some((name) => /\.(so|dll|pyd|dylib)$/.test(name)),
+      ...describeFacts(facts),
+    };
+  });
+}
+
+function chooseModel(models: readonly string[], wanted: string | undefined, file: OpenFile): string {
+  const model = wanted ?? (models.includes(DEFAULT_MODEL) ? DEFAULT_MODEL : models[0]);
+  if (model !== undefined && models.includes(model)) return model;
+  throw new ModelArchiveError(
+    'no-such-model',
+    `'${file.path}' holds no model '${model}', only ${models.map((name) => `'${name}'`).join(', ')}. Choose one of those.`,
+  );
+}
+
+/** The wrapper is one of the C++ sources; releases before 2.7 do not mark it in its name. */
+async function findFacts(archive: ZipArchive, members: readonly string[]): Promise<WrapperFacts | undefined> {
+  const sources = members.filter((name) => name.endsWith('.cpp') && !name.endsWith('.kernel.cpp'));
+  for (const name of sources) {
+    const facts = readWrapperSource((await archive.read(name)).toString('utf8'));
+    if (facts !== undefined) return facts;
+  }
+  return undefined;
+}
+
+const TARGET_KEYS = {
+  device: 'AOTI_DEVICE_KEY',
+  platform: 'AOTI_PLATFORM',
+  machine: 'AOTI_MACHINE',
+  cpuIsa: 'AOTI_CPU_ISA',
+  computeCapability: 'AOTI_COMPUTE_CAPABILITY',
+} as const satisfies Record<keyof CompileTarget, string>;
+
+async function readTarget(archive: ZipArchive, members: readonly string[]): Promise<CompileTarget> {
+  const name = members.find((member) => member.endsWith('_metadata.json'));
+  if (name === undefined) return {};
+  const metadata = parseObject((await archive.read(name)).toString('utf8'));
+  const stated = Object.entries(TARGET_KEYS).map(([field, key]) => [field, metadata[key]]);
+  return Object.fromEntries(stated.filter(([, value]) => typeof value === 'string' && value !== ''));
+}
+
+function parseObject(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? { ...value } : {};
+  } catch {
+    return {};
+  }
+}
+
+type Described = Pick<AotiInspection, 'inputs' | 'outputs' | 'constantCount' | 'callSpec' | 'notes'>;
+
+function describeFacts(facts: WrapperFacts | undefined): Described {
+  if (facts === undefined) {
+    return {
+      notes: [
+        'The package holds no generated source (*.wrapper.cpp) that can be read: names, datatypes and shapes of its inputs and outputs ' +
+          'are known only after it is loaded.',
+      ],
+    };
+  }
+  const { callSpec, constantCount } = facts;
+  const { names, notes } = readNames(facts);
+  return {
+    inputs: facts.inputs.map((tensor, position) => declare(tensor, `INPUT__${position}`, position, names?.inputs)),
+    outputs: facts.outputs.map((tensor, position) => declare(tensor, `OUTPUT__${position}`, position, names?.outputs)),
+    constantCount,
+    ...(callSpec === undefined ? {} : { callSpec }),
+    notes,
+  };
+}
+
+function readNames({ callSpec, inputs, parameterCount }: WrapperFacts): {
+  names?: TensorNames;
+  notes: readonly string[];
+} {
+  if (callSpec === undefined) {
+    return {
+      notes: ['The generated source states no call spec: forward names are known only after the package is loaded.'],
+    };
+  }
+  try {
+    const compiledInputs = {
+      names: inputs.map(({ compiledName }) => compiledName ?? ''),
+      constants: parameterCount,
+    };
+    const names = nameTensors(parseCallSpec(callSpec), { compiledInputs });
+    return { names, notes: names.warnings };
+  } catch (error) {
+    if (error instanceof CallSpecError) return { notes: [error.message] };
+    throw error;
+  }
+}
+
+function declare(
+  { compiledName, torchDtype, shape, device }: SourceTensor,
+  ordinalName: string,
+  position: number,
+  names: readonly NamedTensor[] | undefined,
+): DeclaredTensor {
+  const named = names?.[position];
+  const datatype = torchDtype === undefined ? undefined : datatypeFromTorch(torchDtype);
+  return {
+    position,
+    ordinalName,
+    ...(named?.forwardNameUsable ? { forwardName: named.forwardName } : {}),
+    ...(compiledName === undefined ? {} : { compiledName }),
+    ...(datatype === undefined ? {} : { datatype }),
+    ...(torchDtype === undefined ? {} : { torchDtype }),
+    ...(shape === undefined ? {} : { shape }),
+    ...(device === undefined ? {} : { device }),
+  };
+}
