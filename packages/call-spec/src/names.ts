@@ -24,10 +24,19 @@ export interface NamedTensor {
   readonly forwardNameUsable: boolean;
 }
 
+/** Names of one side. */
+export interface NamedTensors {
+  /** In call order: the entry at index i has position i. */
+  readonly tensors: readonly NamedTensor[];
+  /** What the owner of the model should know: unusable forward names, arguments that were burnt in. */
+  readonly warnings: readonly string[];
+}
+
+/** Names of both sides. */
 export interface TensorNames {
   readonly inputs: readonly NamedTensor[];
   readonly outputs: readonly NamedTensor[];
-  /** What the owner of the model should know: unusable forward names, arguments that were burnt in. */
+  /** Warnings of both sides, inputs first. */
   readonly warnings: readonly string[];
 }
 
@@ -46,19 +55,37 @@ export interface Leaf {
  * Names every tensor of a call spec, inputs and outputs, in call order.
  *
  * @returns names that are unique on each side: every ordinal name, and every usable forward name
- * @throws {CallSpecError} `burnt-in` or `compiled-inputs` when the compiled inputs do not fit the leaves (non-tensor arguments were
- *   exported and cannot be told from tensors), `limit` when a forward name is longer than `maxNameLength`
+ * @throws {CallSpecError} what `nameInputs` and `nameOutputs` throw
  * Source: triton pytorch_backend README, "Forward Based I/O Names".
  */
 export function nameTensors(spec: CallSpec, options: NameOptions = {}): TensorNames {
-  const maxNameLength = options.maxNameLength ?? DEFAULT_LIMITS.maxNameLength;
+  const inputs = nameInputs(spec, options);
+  const outputs = nameOutputs(spec, options);
+  return { inputs: inputs.tensors, outputs: outputs.tensors, warnings: [...inputs.warnings, ...outputs.warnings] };
+}
+
+/**
+ * Names the input tensors: positional arguments, then keyword arguments.
+ * @throws {CallSpecError} `burnt-in` or `compiled-inputs` when the compiled inputs do not fit the leaves (non-tensor arguments were
+ *   exported and cannot be told from tensors), `limit` when a forward name is longer than `maxNameLength`
+ */
+export function nameInputs(spec: CallSpec, options: NameOptions = {}): NamedTensors {
+  const { maxNameLength = DEFAULT_LIMITS.maxNameLength, compiledInputs } = options;
   const leaves = [...leavesOf(spec.args, 'ARGS', maxNameLength), ...leavesOf(spec.kwargs, 'KWARGS', maxNameLength)];
-  const { kept, warnings } = keepCompiled(leaves, options.compiledInputs);
-  const inputs = kept.map((leaf, position) => named(leaf, position, 'INPUT'));
-  const outputs = leavesOf(spec.result, 'RESULT', maxNameLength).map((leaf, position) =>
-    named(leaf, position, 'OUTPUT'),
-  );
-  return { inputs, outputs, warnings: [...warnings, ...unusableNames([...inputs, ...outputs])] };
+  const { kept, warnings } = keepCompiled(leaves, compiledInputs);
+  const tensors = kept.map((leaf, position) => named(leaf, position, 'INPUT'));
+  return { tensors, warnings: [...warnings, ...unusableNames(tensors)] };
+}
+
+/**
+ * Names the output tensors. Every leaf counts, also one that was None or a number at export.
+ * @throws {CallSpecError} `limit` when a forward name is longer than `maxNameLength`
+ */
+export function nameOutputs(spec: CallSpec, options: Pick<NameOptions, 'maxNameLength'> = {}): NamedTensors {
+  const { maxNameLength = DEFAULT_LIMITS.maxNameLength } = options;
+  const leaves = leavesOf(spec.result, 'RESULT', maxNameLength);
+  const tensors = leaves.map((leaf, position) => named(leaf, position, 'OUTPUT'));
+  return { tensors, warnings: unusableNames(tensors) };
 }
 
 function named({ forwardName, usable }: Leaf, position: number, side: 'INPUT' | 'OUTPUT'): NamedTensor {

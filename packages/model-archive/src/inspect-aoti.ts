@@ -1,10 +1,10 @@
-import { CallSpecError, type NamedTensor, nameTensors, parseCallSpec, type TensorNames } from '@nereid/call-spec';
+import { CallSpecError, type NamedTensor, nameInputs, nameOutputs, parseCallSpec } from '@nereid/call-spec';
 import { ModelArchiveError } from './errors.ts';
 import { type OpenFile, withFile } from './file.ts';
 import type { ArchiveLimits } from './limits.ts';
 import { aotiModels, requireKind } from './sniff.ts';
 import { datatypeFromTorch } from './torch-dtypes.ts';
-import type { AotiInspection, CompileTarget, DeclaredTensor } from './types.ts';
+import type { AotiInspection, CompileTarget, DeclaredDim, DeclaredTensor } from './types.ts';
 import { readWrapperSource, type SourceTensor, type WrapperFacts } from './wrapper-source.ts';
 import { openZip, type ZipArchive } from './zip.ts';
 
@@ -96,54 +96,83 @@ function describeFacts(facts: WrapperFacts | undefined): Described {
     };
   }
   const { callSpec, constantCount } = facts;
-  const { names, notes } = readNames(facts);
+  const { inputNames, outputNames, notes } = readNames(facts);
+  const inputs = facts.inputs.map((tensor, position) => declare(tensor, `INPUT__${position}`, inputNames?.[position]));
   return {
-    inputs: facts.inputs.map((tensor, position) => declare(tensor, `INPUT__${position}`, position, names?.inputs)),
-    outputs: facts.outputs.map((tensor, position) => declare(tensor, `OUTPUT__${position}`, position, names?.outputs)),
+    inputs,
+    outputs: facts.outputs.map((tensor, position) => declare(tensor, `OUTPUT__${position}`, outputNames?.[position])),
     constantCount,
     ...(callSpec === undefined ? {} : { callSpec }),
-    notes,
+    notes: [...notes, ...inputs.filter(({ contiguous }) => contiguous === false).map(notContiguous)],
   };
 }
 
-function readNames({ callSpec, inputs, parameterCount }: WrapperFacts): {
-  names?: TensorNames;
-  notes: readonly string[];
-} {
+function notContiguous({ ordinalName }: DeclaredTensor): string {
+  return (
+    `${ordinalName} was compiled for a tensor that is not contiguous, which a request's tensors are: results would be wrong. ` +
+    'Export again with a contiguous sample: x.contiguous().'
+  );
+}
+
+interface Names {
+  readonly inputNames?: readonly NamedTensor[];
+  readonly outputNames?: readonly NamedTensor[];
+  readonly notes: readonly string[];
+}
+
+function readNames({ callSpec, inputs, parameterCount }: WrapperFacts): Names {
   if (callSpec === undefined) {
     return {
       notes: ['The generated source states no call spec: forward names are known only after the package is loaded.'],
     };
   }
+  return orNote({ notes: [] }, () => {
+    const spec = parseCallSpec(callSpec);
+    const outputs = nameOutputs(spec);
+    const known = { outputNames: outputs.tensors, notes: outputs.warnings };
+    return orNote(known, () => {
+      const compiledInputs = { names: inputs.map(({ compiledName }) => compiledName ?? ''), constants: parameterCount };
+      const { tensors, warnings } = nameInputs(spec, { compiledInputs });
+      return { ...known, inputNames: tensors, notes: [...warnings, ...known.notes] };
+    });
+  });
+}
+
+/** What `read` finds, or what is known without it and a note that says why it failed. */
+function orNote(known: Names, read: () => Names): Names {
   try {
-    const compiledInputs = {
-      names: inputs.map(({ compiledName }) => compiledName ?? ''),
-      constants: parameterCount,
-    };
-    const names = nameTensors(parseCallSpec(callSpec), { compiledInputs });
-    return { names, notes: names.warnings };
+    return read();
   } catch (error) {
-    if (error instanceof CallSpecError) return { notes: [error.message] };
+    if (error instanceof CallSpecError) return { ...known, notes: [...known.notes, error.message] };
     throw error;
   }
 }
 
-function declare(
-  { compiledName, torchDtype, shape, device }: SourceTensor,
-  ordinalName: string,
-  position: number,
-  names: readonly NamedTensor[] | undefined,
-): DeclaredTensor {
-  const named = names?.[position];
+function declare(tensor: SourceTensor, ordinalName: string, named: NamedTensor | undefined): DeclaredTensor {
+  const { compiledName, torchDtype, shape, strides, device } = tensor;
   const datatype = torchDtype === undefined ? undefined : datatypeFromTorch(torchDtype);
   return {
-    position,
     ordinalName,
     ...(named?.forwardNameUsable ? { forwardName: named.forwardName } : {}),
     ...(compiledName === undefined ? {} : { compiledName }),
     ...(datatype === undefined ? {} : { datatype }),
     ...(torchDtype === undefined ? {} : { torchDtype }),
     ...(shape === undefined ? {} : { shape }),
+    ...(shape === undefined || strides === undefined ? {} : { contiguous: isContiguous(shape, strides) }),
     ...(device === undefined ? {} : { device }),
   };
+}
+
+/** Whether the strides can be those of a row-major tensor without gaps; sizes and strides that vary are taken to fit. */
+function isContiguous(shape: readonly DeclaredDim[], strides: readonly (number | null)[]): boolean {
+  let elements = 1;
+  for (let index = shape.length - 1; index >= 0; index--) {
+    const size = shape[index];
+    const stride = strides[index] ?? null;
+    if (size === 0) return true;
+    if (stride !== null && size !== 1 && stride !== elements) return false;
+    if (typeof size !== 'number') return true;
+    elements *= size;
+  }
+  return true;
 }

@@ -13,9 +13,7 @@ export type DeclaredDim = number | DimRange;
 
 /** What a file declares of one tensor. Absent fields are not stated by the file. */
 export interface DeclaredTensor {
-  /** Index among the inputs or outputs of the compiled model. */
-  readonly position: number;
-  /** `INPUT__2`, `OUTPUT__0`. */
+  /** `INPUT__2`, `OUTPUT__0`: the number is its position among the inputs or outputs of the compiled model. */
   readonly ordinalName: string;
   /** `ARGS[2][keyA]`, `RESULT[k]`; absent when unknown or ambiguous. */
   readonly forwardName?: string;
@@ -25,6 +23,11 @@ export interface DeclaredTensor {
   /** Torch's name of the datatype, also of those that no client can send, e.g. `complex64`. */
   readonly torchDtype?: string;
   readonly shape?: readonly DeclaredDim[];
+  /**
+   * False when the model was compiled for an input that is not row-major without gaps. Given a row-major one, as requests carry, it
+   * computes with wrong elements. Absent where the file does not say.
+   */
+  readonly contiguous?: boolean;
   /** Kind of device that the tensor must be on: `cpu`, `cuda` … */
   readonly device?: string;
 }
