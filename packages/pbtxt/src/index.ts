@@ -1,1 +1,27 @@
-export {};
+export type { Diagnostic, DiagnosticReason } from './diagnostic.ts';
+export { PbtxtError, type PbtxtErrorReason } from './errors.ts';
+export { format } from './format.ts';
+export { type FormatDiagnosticOptions, formatDiagnostic } from './format-diagnostic.ts';
+export { nearestName } from './nearest-name.ts';
+export type { PbtxtOptions } from './options.ts';
+export { type ParsedMessage, parseMessage, parseMessageOrThrow } from './parse-message.ts';
+export { type ParsedText, parseSyntax } from './parse-syntax.ts';
+export type { Position, Span } from './position.ts';
+export { printMessage, printSyntax } from './print.ts';
+export { spanOf } from './span-of.ts';
+export type {
+  BracketName,
+  Document,
+  Field,
+  Item,
+  ListElement,
+  ListValue,
+  MessageValue,
+  PlainName,
+  Scalar,
+  Skipped,
+  SyntaxNode,
+  Token,
+  TokenKind,
+  Value,
+} from './syntax.ts';
