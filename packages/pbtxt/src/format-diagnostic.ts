@@ -25,7 +25,7 @@ const NEWLINE = 10;
  * @returns three lines without a newline at the end; control characters of the source are shown as `·`
  */
 export function formatDiagnostic(
-  { severity, message, span }: Diagnostic,
+  { severity, message, span }: Pick<Diagnostic, 'severity' | 'message' | 'span'>,
   { text, file, color = false }: FormatDiagnosticOptions,
 ): string {
   const { line, column, offset } = span.start;

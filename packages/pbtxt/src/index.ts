@@ -6,7 +6,7 @@ export { nearestName } from './nearest-name.ts';
 export type { PbtxtOptions } from './options.ts';
 export { type ParsedMessage, parseMessage, parseMessageOrThrow } from './parse-message.ts';
 export { type ParsedText, parseSyntax } from './parse-syntax.ts';
-export type { Position, Span } from './position.ts';
+export { LineIndex, type Position, type Span } from './position.ts';
 export { printMessage, printSyntax } from './print.ts';
 export { spanOf } from './span-of.ts';
 export type {
