@@ -1,3 +1,15 @@
+export { createModelConfig, type Init } from './create.ts';
+export { type DeduceOptions, type Deduction, deduceBackend, type VersionFile } from './deduce-backend.ts';
+export {
+  type ConfigDiagnostic,
+  type ConfigReason,
+  type FormatConfigDiagnosticOptions,
+  formatConfigDiagnostic,
+  hasErrors,
+  type Locate,
+} from './diagnostic.ts';
+export type { Finding } from './finding.ts';
+export { type MessageProblem, modelConfigFromMessage } from './from-message.ts';
 export type {
   BatchInput,
   BatchInputKind,
@@ -55,3 +67,26 @@ export type {
   ModelWarmup,
   ModelWarmupInput,
 } from './generated/types.ts';
+export { canUpdateInPlace, instanceGroupSignature } from './in-place-update.ts';
+export {
+  type InstanceGroupOptions,
+  instanceSpecs,
+  type PreferredGroup,
+  resolveInstanceGroups,
+} from './instance-groups.ts';
+export { type JsonOptions, modelConfigToJson } from './json/print.ts';
+export { normalizeModelConfig } from './normalize.ts';
+export { type ParsedModelConfig, type ParseOptions, parseModelConfig } from './parse.ts';
+export {
+  type CompletedModelConfig,
+  type CompleteOptions,
+  completeModelConfig,
+  type PreparedModelConfig,
+  type PrepareOptions,
+  prepareModelConfig,
+} from './prepare.ts';
+export { RULE_NAMES, type RuleName } from './rules/index.ts';
+export { modelConfigType } from './schema.ts';
+export { modelConfigToMessage } from './to-message.ts';
+export { modelConfigToText } from './to-text.ts';
+export { type ValidateOptions, validateModelConfig } from './validate.ts';
