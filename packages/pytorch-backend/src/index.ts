@@ -1,1 +1,7 @@
-export {};
+export { PyTorchBackend, type PyTorchBackendOptions } from './backend.ts';
+export { PyTorchBackendError, type PyTorchErrorInit, type PyTorchErrorReason } from './errors.ts';
+export { type LoadModelOptions, loadModel } from './load-model.ts';
+export type { PyTorchModel } from './model.ts';
+export type { NumericArray, RunData, RunInput, RunInputSpec, RunOutput } from './run-values.ts';
+export type { RunnableModel } from './runnable-model.ts';
+export { usableCores } from './usable-cores.ts';

@@ -1,0 +1,218 @@
+/** Fits a configuration to a compiled package: names to positions, then datatypes and shapes to what the package declares. */
+import { nameTensors, parseCallSpec, resolveInputs, resolveOutputs } from '@nereid/call-spec';
+import { datatypeToConfig, formatShape, InferenceServerError, type Logger } from '@nereid/core';
+import { type DeclaredDim, type DeclaredTensor, formatDeclaredShape } from '@nereid/model-archive';
+import type { AotiPackage } from '@nereid/native';
+import { PyTorchBackendError } from './errors.ts';
+import type { PlannedInput, PlannedOutput } from './model-plan.ts';
+import { type InputSpec, modelDims, type OutputSpec, type TensorSpec } from './tensor-spec.ts';
+
+export interface AotiSignatureRequest {
+  readonly modelName: string;
+  readonly package: Pick<AotiPackage, 'callSpec' | 'inputNames' | 'constantNames' | 'outputCount'>;
+  readonly inputs: readonly InputSpec[];
+  readonly outputs: readonly OutputSpec[];
+  /** 0 when the tensors have no batch dimension. */
+  readonly maxBatchSize: number;
+  /** Empty when the package declares nothing. */
+  readonly declaredInputs: readonly DeclaredTensor[];
+  readonly declaredOutputs: readonly DeclaredTensor[];
+  readonly logger: Logger;
+}
+
+export interface AotiSignature {
+  readonly inputs: readonly PlannedInput[];
+  readonly outputs: readonly PlannedOutput[];
+}
+
+/**
+ * Inputs in the order in which the package takes them, outputs in that of the configuration.
+ * @throws {PyTorchBackendError} `signature`: names, counts, datatypes, shapes, or a batch dimension that the package does not have
+ */
+export function bindAoti(request: AotiSignatureRequest): AotiSignature {
+  refuseStrings(request);
+  const { inputPositions, outputPositions } = resolveNames(request);
+  const inputs = request.inputs
+    .map((spec, i) => ({ spec, position: inputPositions[i] ?? 0 }))
+    .sort((a, b) => a.position - b.position)
+    .map(({ spec, position }) => {
+      const declared = request.declaredInputs[position];
+      checkDeclaredInput(request, spec, declared);
+      return { spec, key: '', declared };
+    });
+  const outputs = request.outputs.map((spec, i) => {
+    const index = outputPositions[i] ?? 0;
+    checkDeclaredOutput(request, spec, request.declaredOutputs[index]);
+    return { spec, index, key: '' };
+  });
+  return { inputs, outputs };
+}
+
+function refuseStrings(request: AotiSignatureRequest): void {
+  for (const [side, specs] of [
+    ['input', request.inputs],
+    ['output', request.outputs],
+  ] as const) {
+    const strings = specs.find(({ datatype }) => datatype === 'BYTES');
+    if (strings !== undefined) {
+      throw fault(
+        request,
+        `unsupported datatype TYPE_STRING for ${side} '${strings.name}': a compiled package has tensors only`,
+      );
+    }
+  }
+}
+
+function resolveNames(request: AotiSignatureRequest) {
+  const { callSpec, inputNames, constantNames, outputCount } = request.package;
+  try {
+    const names = nameTensors(parseCallSpec({ inputs: callSpec[0], outputs: callSpec[1] }), {
+      compiledInputs: { names: inputNames, constants: constantNames.filter(isLifted).length },
+    });
+    for (const warning of names.warnings) request.logger.warn({ model: request.modelName }, warning);
+    if (names.outputs.length !== outputCount) {
+      throw fault(
+        request,
+        `the package returns ${outputCount} tensors, but its call spec names ${names.outputs.length}`,
+      );
+    }
+    return {
+      inputPositions: resolveInputs(
+        names.inputs,
+        request.inputs.map(({ name }) => ({ name, role: 'input' })),
+      ),
+      outputPositions: resolveOutputs(
+        names.outputs,
+        request.outputs.map(({ name }) => ({ name, role: 'output' })),
+      ),
+    };
+  } catch (thrown) {
+    if (thrown instanceof PyTorchBackendError) throw thrown;
+    const { code, message } = InferenceServerError.from(thrown);
+    throw new PyTorchBackendError({
+      code,
+      reason: 'signature',
+      message: `model '${request.modelName}': ${message}`,
+      cause: thrown,
+    });
+  }
+}
+
+/** Constants that the compiler folded were no arguments of the exported graph. */
+function isLifted(constant: string): boolean {
+  return !constant.includes('_FOLDED_CONST_');
+}
+
+function checkDeclaredInput(
+  request: AotiSignatureRequest,
+  spec: InputSpec,
+  declared: DeclaredTensor | undefined,
+): void {
+  if (declared === undefined) return;
+  checkDeclaredDatatype(request, { side: 'input', spec, declared });
+  if (declared.contiguous === false) {
+    throw fault(
+      request,
+      `input '${spec.name}' was compiled for a tensor that is not contiguous, and requests carry none. Export the model with ` +
+        'sample inputs that are (x.contiguous()).',
+    );
+  }
+  if (declared.shape === undefined) return;
+  checkDeclaredShape(request, { side: 'input', spec, shape: declared.shape });
+  if (request.maxBatchSize > 0) checkBatchDimension(request, spec, declared.shape);
+}
+
+function checkDeclaredOutput(
+  request: AotiSignatureRequest,
+  spec: OutputSpec,
+  declared: DeclaredTensor | undefined,
+): void {
+  if (declared === undefined) return;
+  checkDeclaredDatatype(request, { side: 'output', spec, declared });
+  if (declared.shape !== undefined) checkDeclaredShape(request, { side: 'output', spec, shape: declared.shape });
+}
+
+function checkDeclaredDatatype(
+  request: AotiSignatureRequest,
+  {
+    side,
+    spec,
+    declared,
+  }: { readonly side: string; readonly spec: InputSpec | OutputSpec; readonly declared: DeclaredTensor },
+): void {
+  if (spec.datatype === undefined || declared.datatype === spec.datatype) return;
+  if (declared.datatype === undefined && declared.torchDtype === undefined) return;
+  throw fault(
+    request,
+    `${side} '${spec.name}' is ${datatypeToConfig(spec.datatype)} in the configuration, but the package was compiled for ` +
+      describeDatatype(declared),
+  );
+}
+
+function describeDatatype({ datatype, torchDtype }: DeclaredTensor): string {
+  return datatype === undefined ? `torch.${torchDtype}, which no client can send` : datatypeToConfig(datatype);
+}
+
+interface DeclaredShape {
+  readonly side: string;
+  readonly spec: TensorSpec;
+  readonly shape: readonly DeclaredDim[];
+}
+
+function checkDeclaredShape(request: AotiSignatureRequest, { side, spec, shape }: DeclaredShape): void {
+  const dims = modelDims(spec);
+  if (dims === undefined) return;
+  const batching = request.maxBatchSize > 0;
+  const items = batching ? shape.slice(1) : shape;
+  const fits =
+    items.length === dims.length && (!batching || shape.length > 0) && dims.every((dim, i) => fitsDim(dim, items[i]));
+  if (fits) return;
+  const configured = formatShape(batching ? [-1, ...dims] : dims);
+  throw fault(
+    request,
+    `${side} '${spec.name}' has shape ${configured} in the configuration${batching ? ' (the first dimension is the batch)' : ''}, but the ` +
+      `package was compiled for ${formatDeclaredShape(shape)}`,
+  );
+}
+
+/** A variable dimension of the configuration always fits: its requests are checked one by one. */
+function fitsDim(configured: number, declared: DeclaredDim | undefined): boolean {
+  if (declared === undefined) return false;
+  const { min, max } = rangeOf(declared);
+  return configured === -1 || (configured >= min && configured <= max);
+}
+
+function checkBatchDimension(request: AotiSignatureRequest, spec: TensorSpec, shape: readonly DeclaredDim[]): void {
+  const { maxBatchSize } = request;
+  const [declared] = shape;
+  if (declared === undefined) return;
+  const { min, max } = rangeOf(declared);
+  if (min <= 1 && max >= maxBatchSize) return;
+  const compiled = `input '${spec.name}' was compiled for ${formatDeclaredShape(shape)}`;
+  if (typeof declared === 'number') {
+    throw fault(
+      request,
+      `max_batch_size is ${maxBatchSize}, but the package does not have a dynamic batch dimension: ${compiled}. Export it with ` +
+        'torch.export.Dim on dimension 0 of every input and a sample batch of at least 2, or set max_batch_size to 0.',
+    );
+  }
+  throw fault(
+    request,
+    min > 1
+      ? `a batch may have one row, but ${compiled}. Export it with a smaller lower bound, or set max_batch_size to 0.`
+      : `max_batch_size is ${maxBatchSize}, but ${compiled}. Set it to at most ${max}.`,
+  );
+}
+
+function rangeOf(declared: DeclaredDim): { readonly min: number; readonly max: number } {
+  if (typeof declared === 'number') return { min: declared, max: declared };
+  return { min: declared.min, max: declared.max ?? Number.POSITIVE_INFINITY };
+}
+
+function fault({ modelName }: AotiSignatureRequest, message: string): PyTorchBackendError {
+  return new PyTorchBackendError({
+    code: 'INVALID_ARG',
+    reason: 'signature',
+    message: `model '${modelName}': ${message}`,
+  });
+}

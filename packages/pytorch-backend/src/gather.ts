@@ -1,0 +1,134 @@
+/** Joins requests into the one batch that crosses into the addon. Bytes are viewed, never copied, on this side. */
+import type { InferenceRequest, Tensor } from '@nereid/core';
+import { InferenceServerError } from '@nereid/core';
+import type { Batch } from '@nereid/native';
+import { checkInputs, findInput, modelShape, rowsOf, sameItemShape } from './check-inputs.ts';
+import { PyTorchBackendError } from './errors.ts';
+import type { ModelPlan } from './model-plan.ts';
+
+/** Requests on their way through the model. */
+export interface GatheredBatch {
+  /** Those that run: refused and cancelled ones were answered already. */
+  readonly requests: readonly InferenceRequest[];
+  /** Rows of each request. */
+  readonly rows: readonly number[];
+  /** Their sum; 0 means that there is nothing to run. */
+  readonly total: number;
+  readonly crossing: Batch;
+}
+
+export interface RefusedRequest {
+  readonly request: InferenceRequest;
+  readonly error: InferenceServerError;
+}
+
+export interface Gathering {
+  /** Undefined when no request is left to run. */
+  readonly batch: GatheredBatch | undefined;
+  readonly refused: readonly RefusedRequest[];
+}
+
+const NONE: readonly RefusedRequest[] = [];
+
+/** Gathers what can run together; a request that cannot is refused alone, a batch that is too large is refused whole. */
+export function gather(plan: ModelPlan, requests: readonly InferenceRequest[]): Gathering {
+  const accepted: InferenceRequest[] = [];
+  const tensors: Tensor[] = [];
+  const rows: number[] = [];
+  let refused = NONE;
+  let total = 0;
+  for (const request of requests) {
+    const fault = collect(plan, { request, first: accepted[0], tensors });
+    if (fault !== undefined) {
+      refused = [...refused, { request, error: fault }];
+      continue;
+    }
+    accepted.push(request);
+    const own = rowsOf(plan, request);
+    rows.push(own);
+    total += own;
+  }
+  if (accepted.length === 0) return { batch: undefined, refused };
+  if (total > Math.max(plan.maxBatchSize, 1)) {
+    const error = tooLarge(plan, total);
+    return { batch: undefined, refused: [...refused, ...accepted.map((request) => ({ request, error }))] };
+  }
+  const crossing = { buffers: buffersOf(plan, tensors), rows, shapes: shapesOf(plan, tensors) };
+  return { batch: { requests: accepted, rows, total, crossing }, refused };
+}
+
+interface Collected {
+  readonly request: InferenceRequest;
+  /** First request of the batch, which every other must agree with. */
+  readonly first: InferenceRequest | undefined;
+  /** Tensors of the accepted requests, request by request; gets those of this one. */
+  readonly tensors: Tensor[];
+}
+
+/** Appends the request's tensors in the order of the model, or says why it cannot run. */
+function collect(plan: ModelPlan, { request, first, tensors }: Collected): InferenceServerError | undefined {
+  if (request.isCancelled) return cancelled(plan, request);
+  const known = first !== undefined && request.signature !== undefined && request.signature === first.signature;
+  try {
+    if (!known) checkInputs(plan, request);
+  } catch (thrown) {
+    return InferenceServerError.from(thrown);
+  }
+  const start = tensors.length;
+  for (const [i, { spec }] of plan.inputs.entries()) {
+    const tensor = findInput(request, spec.name, i);
+    const reference = tensors[i];
+    if (tensor === undefined || (!known && start > 0 && !sameItemShape(tensor.shape, reference?.shape ?? []))) {
+      tensors.length = start;
+      return mixedShapes(plan, spec.name);
+    }
+    tensors.push(tensor);
+  }
+  return undefined;
+}
+
+/** From request-major to the addon's input-major order. */
+function buffersOf(plan: ModelPlan, tensors: readonly Tensor[]): Uint8Array[] {
+  const inputs = plan.inputs.length;
+  const buffers: Uint8Array[] = [];
+  for (let input = 0; input < inputs; input++) {
+    for (let i = input; i < tensors.length; i += inputs) {
+      const tensor = tensors[i];
+      if (tensor !== undefined) buffers.push(tensor.data);
+    }
+  }
+  return buffers;
+}
+
+function shapesOf(plan: ModelPlan, tensors: readonly Tensor[]): number[] {
+  const shapes: number[] = [];
+  for (const [i, input] of plan.inputs.entries()) {
+    const shape = modelShape(plan, input, tensors[i]?.shape ?? []);
+    shapes.push(shape.length, ...shape);
+  }
+  return shapes;
+}
+
+function cancelled(plan: ModelPlan, request: InferenceRequest): PyTorchBackendError {
+  return new PyTorchBackendError({
+    code: 'CANCELLED',
+    reason: 'cancelled',
+    message: `request '${request.id}' for model '${plan.modelName}' was cancelled before it ran`,
+  });
+}
+
+function tooLarge(plan: ModelPlan, total: number): PyTorchBackendError {
+  return new PyTorchBackendError({
+    code: 'INTERNAL',
+    reason: 'request',
+    message: `batch size ${total} for '${plan.modelName}', max allowed is ${Math.max(plan.maxBatchSize, 1)}`,
+  });
+}
+
+function mixedShapes(plan: ModelPlan, input: string): PyTorchBackendError {
+  return new PyTorchBackendError({
+    code: 'INTERNAL',
+    reason: 'request',
+    message: `model '${plan.modelName}': input '${input}' has another shape than in the batch's first request; only equal shapes run together`,
+  });
+}

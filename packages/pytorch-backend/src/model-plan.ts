@@ -1,0 +1,37 @@
+import type { Shape } from '@nereid/core';
+import type { DeclaredTensor } from '@nereid/model-archive';
+import type { Engine } from './parameters.ts';
+import type { InputSpec, OutputSpec } from './tensor-spec.ts';
+
+export interface PlannedInput {
+  readonly spec: InputSpec;
+  /** Key in the one dictionary argument of a TorchScript `forward`; '' otherwise. */
+  readonly key: string;
+  /** What a compiled package states of it, batch dimension included; undefined when it states nothing. */
+  readonly declared: DeclaredTensor | undefined;
+}
+
+export interface PlannedOutput {
+  readonly spec: OutputSpec;
+  /** Position in the flattened result; −1 when `key` names it. */
+  readonly index: number;
+  readonly key: string;
+}
+
+/** What an instance needs to know to gather requests into a batch and to split the results. */
+export interface ModelPlan {
+  readonly modelName: string;
+  readonly modelVersion: string;
+  readonly engine: Engine;
+  /** Largest batch; 0 when the tensors have no batch dimension. */
+  readonly maxBatchSize: number;
+  /** In the order in which the model takes them. */
+  readonly inputs: readonly PlannedInput[];
+  /** In the order of the configuration. */
+  readonly outputs: readonly PlannedOutput[];
+}
+
+/** The shape with the batch dimension in front, where the model batches. */
+export function withBatch(plan: Pick<ModelPlan, 'maxBatchSize'>, rows: number, dims: Shape): number[] {
+  return plan.maxBatchSize > 0 ? [rows, ...dims] : [...dims];
+}

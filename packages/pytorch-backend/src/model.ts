@@ -1,0 +1,86 @@
+import {
+  DATATYPES,
+  type InferenceRequest,
+  type InstanceContext,
+  type LoadedModel,
+  type Logger,
+  type ModelInstance,
+} from '@nereid/core';
+import type { InstanceOptions } from '@nereid/native';
+import { checkRanges } from './check-inputs.ts';
+import { PyTorchInstance } from './instance.ts';
+import type { ModelPlan } from './model-plan.ts';
+import { deviceOf, type ModuleHandle, type ModulePool } from './module-pool.ts';
+import type { PyTorchParameters } from './parameters.ts';
+import type { ReleaseBuffers } from './shared-response.ts';
+
+export interface PyTorchModelInit {
+  readonly plan: ModelPlan;
+  readonly pool: ModulePool<ModuleHandle>;
+  readonly parameters: PyTorchParameters;
+  readonly intraOpThreads: number;
+  readonly logger: Logger;
+  readonly releaseBuffers: ReleaseBuffers;
+}
+
+/** One loaded version of a TorchScript module or AOTInductor package. */
+export class PyTorchModel implements LoadedModel {
+  /** Threads of one run, on each instance. */
+  readonly intraOpThreads: number;
+  /** Absent when the file declares no shapes. */
+  readonly validate?: (request: InferenceRequest) => void;
+
+  readonly #init: PyTorchModelInit;
+
+  constructor(init: PyTorchModelInit) {
+    const { plan } = init;
+    this.#init = init;
+    this.intraOpThreads = init.intraOpThreads;
+    if (plan.inputs.some(({ declared }) => declared !== undefined))
+      this.validate = (request) => checkRanges(plan, request);
+  }
+
+  async createInstance(context: InstanceContext): Promise<ModelInstance> {
+    const { plan, pool, logger, releaseBuffers } = this.#init;
+    const { name } = context.spec;
+    const lease = await pool.acquire(deviceOf(context.spec));
+    if (lease.reused && plan.engine === 'torchscript') {
+      logger.info({ model: plan.modelName }, `Reusing TorchScript model for instance '${name}'`);
+    }
+    try {
+      return new PyTorchInstance({
+        plan,
+        context,
+        logger,
+        releaseBuffers,
+        open: (onComplete) => lease.handle.createInstance(instanceOptions(this.#init, { name, onComplete })),
+        dispose: lease.release,
+      });
+    } catch (thrown) {
+      await lease.release();
+      throw thrown;
+    }
+  }
+
+  /** Frees the model. Every instance was closed before. Idempotent. */
+  close(): Promise<void> {
+    return this.#init.pool.close();
+  }
+}
+
+/** What the addon must know to run a plan. */
+export function instanceOptions(
+  { plan, parameters, intraOpThreads }: Pick<PyTorchModelInit, 'plan' | 'parameters' | 'intraOpThreads'>,
+  { name, onComplete }: Pick<InstanceOptions, 'name' | 'onComplete'>,
+): InstanceOptions {
+  return {
+    name,
+    intraOpThreads,
+    inferenceMode: parameters.inferenceMode,
+    optimizedExecution: parameters.optimizedExecution,
+    inputs: plan.inputs.map(({ spec, key }) => ({ datatype: DATATYPES[spec.datatype].configNumber, key })),
+    outputs: plan.outputs.map(({ index, key }) => ({ index, key })),
+    batching: plan.maxBatchSize > 0,
+    onComplete,
+  };
+}

@@ -1,0 +1,57 @@
+/** Errors of the addon and of torch behind it, turned into ours. */
+import type { ErrorCode } from '@nereid/core';
+import { PyTorchBackendError } from './errors.ts';
+import type { ModelPlan } from './model-plan.ts';
+import { trimTorchText } from './torch-error.ts';
+
+const CODES: ReadonlySet<string> = new Set<ErrorCode>([
+  'UNKNOWN',
+  'INTERNAL',
+  'NOT_FOUND',
+  'INVALID_ARG',
+  'UNAVAILABLE',
+  'UNSUPPORTED',
+  'ALREADY_EXISTS',
+  'CANCELLED',
+]);
+
+/** A run that failed, e.g. `PyTorch execute failure: …`; the wording in front is that of the original. */
+export function executionError(init: {
+  readonly plan: ModelPlan;
+  readonly instanceName: string;
+  readonly thrown: unknown;
+}): PyTorchBackendError {
+  const prefix =
+    init.plan.engine === 'torchscript'
+      ? 'PyTorch execute failure'
+      : `Inductor model instance "${init.instanceName}" execution failure`;
+  return new PyTorchBackendError({
+    code: codeOf(init.thrown),
+    reason: 'execution',
+    message: `${prefix}: ${textOf(init.thrown)}`,
+    cause: init.thrown,
+  });
+}
+
+/** A file that torch refused. */
+export function loadError(modelName: string, thrown: unknown): PyTorchBackendError {
+  return new PyTorchBackendError({
+    code: codeOf(thrown),
+    reason: 'load',
+    message: `failed to load model '${modelName}': ${textOf(thrown)}`,
+    cause: thrown,
+  });
+}
+
+function codeOf(thrown: unknown): ErrorCode {
+  const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
+  return isErrorCode(code) ? code : 'INTERNAL';
+}
+
+function isErrorCode(code: unknown): code is ErrorCode {
+  return typeof code === 'string' && CODES.has(code);
+}
+
+function textOf(thrown: unknown): string {
+  return trimTorchText(thrown instanceof Error ? thrown.message : String(thrown));
+}

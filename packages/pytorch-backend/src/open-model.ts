@@ -1,0 +1,179 @@
+/** Opens a model file with torch and fits it to what its user says of its inputs and outputs. */
+import { InferenceServerError, type InstanceSpec, type Logger } from '@nereid/core';
+import { type AotiInspection, inspectAoti, readHost } from '@nereid/model-archive';
+import { bindAoti } from './aoti-signature.ts';
+import { checkInstanceKinds } from './check-config.ts';
+import { checkTarget } from './check-target.ts';
+import { PyTorchBackendError } from './errors.ts';
+import { checkBatchDimension } from './load-check.ts';
+import type { LocatedFile } from './locate-file.ts';
+import { instanceOptions, PyTorchModel } from './model.ts';
+import type { ModelPlan } from './model-plan.ts';
+import { type Device, deviceOf, ModulePool } from './module-pool.ts';
+import type { Native } from './native.ts';
+import { loadError } from './native-error.ts';
+import type { PyTorchParameters } from './parameters.ts';
+import type { InputSpec, OutputSpec } from './tensor-spec.ts';
+import { bindTorchScriptInputs, bindTorchScriptOutputs } from './torchscript-signature.ts';
+
+export interface OpenModelRequest {
+  readonly native: Native;
+  readonly file: LocatedFile;
+  readonly modelName: string;
+  readonly modelVersion: string;
+  /** 0 when the tensors have no batch dimension. */
+  readonly maxBatchSize: number;
+  readonly inputs: readonly InputSpec[];
+  readonly outputs: readonly OutputSpec[];
+  readonly parameters: PyTorchParameters;
+  readonly instances: readonly InstanceSpec[];
+  /** Cores that the process may use. */
+  readonly cores: number;
+  readonly logger: Logger;
+}
+
+/**
+ * @throws {PyTorchBackendError} `platform`, `load`, `signature` or `output`; nothing stays open then
+ */
+export async function openModel(request: OpenModelRequest): Promise<PyTorchModel> {
+  checkInstanceKinds(request.modelName, request.instances, request.native.buildInfo());
+  const intraOpThreads = threadsPerInstance(request);
+  return request.file.engine === 'torchscript'
+    ? openTorchScript(request, intraOpThreads)
+    : openAoti(request, intraOpThreads);
+}
+
+/** As configured, or an equal share of the cores. */
+function threadsPerInstance({ parameters, cores, instances, modelName, logger }: OpenModelRequest): number {
+  const count = Math.max(instances.length, 1);
+  const threads = parameters.intraOpThreads ?? Math.max(1, Math.floor(cores / count));
+  const fields = { model: modelName, intraOpThreads: threads, cores, instances: count };
+  logger.info(
+    fields,
+    `model '${modelName}' runs with ${threads} intra-op threads on each of ${count} instances (${cores} usable cores)`,
+  );
+  if (threads * count > cores && parameters.intraOpThreads !== undefined) {
+    logger.warn(
+      fields,
+      `model '${modelName}': INTRA_OP_THREAD_COUNT ${threads} times ${count} instances is more than the ${cores} usable cores`,
+    );
+  }
+  return threads;
+}
+
+async function openTorchScript(request: OpenModelRequest, intraOpThreads: number): Promise<PyTorchModel> {
+  const { native, file, modelName, parameters, logger } = request;
+  const pool = new ModulePool({
+    shared: parameters.weightSharing,
+    open: (device) =>
+      torchLoad(modelName, () =>
+        native.loadTorchScript({ path: file.path, inferenceMode: parameters.inferenceMode, device }),
+      ),
+  });
+  return closedOnFailure(pool, async () => {
+    const { schema } = await pool.prepare(firstDevice(request));
+    if (schema.wasTraining) {
+      logger.warn(
+        { model: modelName },
+        `model '${modelName}' was saved in training mode; it is switched to evaluation (model.eval())`,
+      );
+    }
+    const signature = { ...request, schema };
+    const plan = planOf(request, {
+      inputs: bindTorchScriptInputs(signature),
+      outputs: bindTorchScriptOutputs(signature),
+    });
+    return modelOf(request, { plan, pool, intraOpThreads });
+  });
+}
+
+async function openAoti(request: OpenModelRequest, intraOpThreads: number): Promise<PyTorchModel> {
+  const { native, file, modelName, parameters, instances } = request;
+  const inspection = await inspectPackage(request);
+  checkTarget({ modelName, target: inspection.target, instances, build: native.buildInfo(), host: await readHost() });
+  const pool = new ModulePool({
+    shared: true,
+    open: (device) =>
+      torchLoad(modelName, () =>
+        native.loadAoti({
+          path: file.path,
+          modelName: inspection.model,
+          numRunners: Math.max(1, instances.filter((spec) => deviceOf(spec) === device).length),
+          device: compiledDevice(device, inspection),
+        }),
+      ),
+  });
+  return closedOnFailure(pool, async () => {
+    const opened = await pool.prepare(firstDevice(request));
+    const declared = { declaredInputs: inspection.inputs ?? [], declaredOutputs: inspection.outputs ?? [] };
+    const plan = planOf(request, bindAoti({ ...request, ...declared, package: opened }));
+    if (plan.maxBatchSize > 0 && parameters.aotiLoadCheck) {
+      const setup = { plan, parameters, intraOpThreads };
+      const open = (onComplete: Parameters<typeof instanceOptions>[1]['onComplete']) =>
+        opened.createInstance(instanceOptions(setup, { name: `${modelName}_load_check`, onComplete }));
+      await checkBatchDimension({ plan, open, logger: request.logger });
+    }
+    return modelOf(request, { plan, pool, intraOpThreads });
+  });
+}
+
+async function inspectPackage({ file, modelName, parameters }: OpenModelRequest): Promise<AotiInspection> {
+  const wanted = parameters.aotiModelName;
+  try {
+    const inspection = await inspectAoti(file.path, { model: wanted });
+    if (wanted !== undefined || inspection.models.length === 1 || inspection.model === 'model') return inspection;
+    throw new PyTorchBackendError({
+      code: 'INVALID_ARG',
+      reason: 'parameter',
+      message: `the package holds the models ${inspection.models.join(', ')}; choose one with parameter AOTI_MODEL_NAME`,
+    });
+  } catch (thrown) {
+    const { code, message } = InferenceServerError.from(thrown);
+    const text = `failed to load model '${modelName}': ${message}`;
+    throw new PyTorchBackendError({ code, reason: 'file', message: text, cause: thrown });
+  }
+}
+
+/** Where instances that leave the placement to the model run: a package knows its device, and has its first GPU for it. */
+function compiledDevice(device: Device, { target }: AotiInspection): number {
+  if (device !== 'saved') return device;
+  return target.device === 'cuda' ? 0 : -1;
+}
+
+function firstDevice({ instances: [first] }: OpenModelRequest): Device {
+  return first === undefined ? -1 : deviceOf(first);
+}
+
+function planOf(request: OpenModelRequest, signature: Pick<ModelPlan, 'inputs' | 'outputs'>): ModelPlan {
+  const { modelName, modelVersion, maxBatchSize, file } = request;
+  return { modelName, modelVersion, maxBatchSize, engine: file.engine, ...signature };
+}
+
+function modelOf(
+  { native, parameters, logger }: OpenModelRequest,
+  parts: Pick<ConstructorParameters<typeof PyTorchModel>[0], 'plan' | 'pool' | 'intraOpThreads'>,
+): PyTorchModel {
+  return new PyTorchModel({
+    ...parts,
+    parameters,
+    logger,
+    releaseBuffers: (buffers) => native.releaseBuffers(buffers),
+  });
+}
+
+async function torchLoad<T>(modelName: string, load: () => Promise<T>): Promise<T> {
+  try {
+    return await load();
+  } catch (thrown) {
+    throw loadError(modelName, thrown);
+  }
+}
+
+async function closedOnFailure<T>(pool: { close(): Promise<void> }, build: () => Promise<T>): Promise<T> {
+  try {
+    return await build();
+  } catch (thrown) {
+    await pool.close();
+    throw thrown;
+  }
+}

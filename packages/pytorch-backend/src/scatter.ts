@@ -1,0 +1,106 @@
+/** Splits the results of a batch among its requests: each gets views of its own rows, in the order of the configuration. */
+import type { Datatype, InferenceRequest, InferenceResponse, Shape, Tensor } from '@nereid/core';
+import type { OutputTensor } from '@nereid/native';
+import { clientDatatype, clientDims } from './check-output.ts';
+import { PyTorchBackendError } from './errors.ts';
+import type { GatheredBatch } from './gather.ts';
+import type { ModelPlan } from './model-plan.ts';
+import { BatchBuffers, type ReleaseBuffers, SharedResponse } from './shared-response.ts';
+
+/** One output of the whole batch, ready to be cut. */
+interface Result {
+  readonly name: string;
+  readonly datatype: Datatype;
+  /** Shape without the batch dimension, as clients see it. */
+  readonly dims: Shape;
+  readonly data: ArrayBuffer;
+  /** Bytes per row; strings are cut at `offsets` instead. */
+  readonly rowBytes: number;
+  readonly offsets: readonly number[] | undefined;
+}
+
+export interface Scattering {
+  readonly plan: ModelPlan;
+  readonly batch: GatheredBatch;
+  /** One per output of the plan. */
+  readonly outputs: readonly OutputTensor[];
+  readonly releaseBuffers: ReleaseBuffers;
+}
+
+/**
+ * One response per request, in their order.
+ * @throws {PyTorchBackendError} `output`: a datatype, rank or number of rows that the configuration does not promise
+ */
+export function scatter({ plan, batch, outputs, releaseBuffers }: Scattering): readonly InferenceResponse[] {
+  const results = resultsOf(plan, outputs, batch.total);
+  const buffers = BatchBuffers.of(outputs, { holders: batch.requests.length, release: releaseBuffers });
+  const { modelName, modelVersion } = plan;
+  let row = 0;
+  return batch.requests.map((request, i) => {
+    const rows = batch.rows[i] ?? 0;
+    const tensors = cut(plan, { results, request, row, rows });
+    row += rows;
+    return buffers === undefined
+      ? { modelName, modelVersion, outputs: tensors }
+      : new SharedResponse({ modelName, modelVersion, outputs: tensors, buffers });
+  });
+}
+
+/** The answer to a request without rows: every output with 0 rows, and 0 for variable dimensions. */
+export function emptyResponse(
+  { modelName, modelVersion, outputs }: ModelPlan,
+  request: InferenceRequest,
+): InferenceResponse {
+  const wanted = outputs.filter(({ spec }) => request.wants(spec.name));
+  return {
+    modelName,
+    modelVersion,
+    outputs: wanted.map(({ spec: { name, datatype = 'FP32', dims = [] } }) => ({
+      name,
+      datatype,
+      shape: [0, ...dims.map((dim) => Math.max(dim, 0))],
+      data: new Uint8Array(0),
+    })),
+  };
+}
+
+function resultsOf(plan: ModelPlan, outputs: readonly OutputTensor[], total: number): readonly Result[] {
+  return plan.outputs.map((planned, i) => {
+    const tensor = outputs[i];
+    const { name } = planned.spec;
+    if (tensor === undefined) {
+      const message = `model '${plan.modelName}': the run gave no result for output '${name}'`;
+      throw new PyTorchBackendError({ code: 'INTERNAL', reason: 'output', message });
+    }
+    const check = { plan, planned, tensor, rows: total };
+    return {
+      name,
+      datatype: clientDatatype(check),
+      dims: clientDims(check),
+      data: tensor.data,
+      rowBytes: tensor.data.byteLength / total,
+      offsets: tensor.offsets,
+    };
+  });
+}
+
+interface Cut {
+  readonly results: readonly Result[];
+  readonly request: InferenceRequest;
+  /** First row of the request, and how many it has. */
+  readonly row: number;
+  readonly rows: number;
+}
+
+function cut(plan: ModelPlan, { results, request, row, rows }: Cut): Tensor[] {
+  const tensors: Tensor[] = [];
+  for (const { name, datatype, dims, data, rowBytes, offsets } of results) {
+    if (!request.wants(name)) continue;
+    const whole = plan.maxBatchSize === 0;
+    const start = whole ? 0 : (offsets?.[row] ?? row * rowBytes);
+    const end = whole ? data.byteLength : (offsets?.[row + rows] ?? (row + rows) * rowBytes);
+    const shape = whole ? dims : [rows, ...dims];
+    tensors.push({ name, datatype, shape, data: new Uint8Array(data, start, end - start) });
+  }
+  return tensors;
+}

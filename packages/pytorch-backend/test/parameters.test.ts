@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import { type Engine, readParameters } from '../src/parameters.ts';
+import { CollectingLogger } from './collecting-logger.ts';
+
+function read(values: Readonly<Record<string, string>>, engine: Engine = 'torchscript') {
+  const logger = new CollectingLogger();
+  const entries = Object.entries(values);
+  return { parameters: readParameters({ modelName: 'm', engine, entries, logger }), lines: logger.lines };
+}
+
+describe('readParameters', () => {
+  it('has defaults', () => {
+    expect(read({}).parameters).toEqual({
+      inferenceMode: true,
+      optimizedExecution: true,
+      weightSharing: false,
+      intraOpThreads: undefined,
+      aotiLoadCheck: true,
+      aotiModelName: undefined,
+    });
+  });
+
+  it.each(['false', 'off', '0', 'FALSE', 'Off'])('takes %s for false', (text) => {
+    expect(read({ INFERENCE_MODE: text }).parameters.inferenceMode).toBe(false);
+  });
+
+  it.each(['true', 'on', '1', 'TRUE', 'On'])('takes %s for true', (text) => {
+    expect(read({ DISABLE_OPTIMIZED_EXECUTION: text }).parameters.optimizedExecution).toBe(false);
+  });
+
+  it.each([
+    ['4', 4],
+    ['0', undefined],
+    ['-2', undefined],
+  ])('takes INTRA_OP_THREAD_COUNT %s for %s', (text, expected) => {
+    expect(read({ INTRA_OP_THREAD_COUNT: text }).parameters.intraOpThreads).toBe(expected);
+  });
+
+  it('names every value that does not parse', () => {
+    expect(() => read({ INFERENCE_MODE: 'yes', INTRA_OP_THREAD_COUNT: '4abc', DISABLE_CUDNN: '' })).toThrow(
+      "model 'm': parameter 'INFERENCE_MODE' is 'yes', expected true, on, 1, false, off or 0; " +
+        "parameter 'INTRA_OP_THREAD_COUNT' is '4abc', expected a whole number of at most 2147483647; " +
+        "parameter 'DISABLE_CUDNN' is '', expected true, on, 1, false, off or 0",
+    );
+  });
+
+  it('refuses integers beyond 32 bits', () => {
+    expect(() => read({ INTRA_OP_THREAD_COUNT: '99999999999' })).toThrow('at most 2147483647');
+  });
+
+  it('logs each setting once', () => {
+    expect(read({ DISABLE_CUDNN: 'true', DISABLE_OPTIMIZED_EXECUTION: '1', INFERENCE_MODE: 'off' }).lines).toEqual([
+      "info: Optimized execution is disabled for model instance 'm'",
+      "info: Cache Cleaning is disabled for model instance 'm'",
+      "info: Inference Mode is disabled for model instance 'm'",
+      "info: cuDNN is disabled for model instance 'm'",
+    ]);
+  });
+
+  it('says nothing of graph optimisation for a compiled package', () => {
+    expect(read({}, 'aoti').lines.join()).not.toContain('Optimized');
+  });
+
+  it.each([
+    [
+      { INFERENCE_MOD: 'true' },
+      'torchscript',
+      "unknown parameter 'INFERENCE_MOD' is ignored; did you mean 'INFERENCE_MODE'?",
+    ],
+    [{ something: 'x' }, 'torchscript', "unknown parameter 'something' is ignored"],
+    [{ ENABLE_JIT_PROFILING: 'true' }, 'torchscript', "parameter 'ENABLE_JIT_PROFILING' has no effect"],
+    [
+      { DISABLE_OPTIMIZED_EXECUTION: 'true' },
+      'aoti',
+      "parameter 'DISABLE_OPTIMIZED_EXECUTION' has no effect for torch_aoti",
+    ],
+    [{ AOTI_LOAD_CHECK: 'true' }, 'torchscript', "parameter 'AOTI_LOAD_CHECK' has no effect for pytorch_libtorch"],
+  ] as const)('warns about %j', (values, engine, warning) => {
+    expect(read(values, engine).lines.filter((line) => line.startsWith('warn'))).toEqual([
+      `warn: model 'm': ${warning}`,
+    ]);
+  });
+});
