@@ -1,1 +1,24 @@
-export {};
+export { BoundedCache } from './bounded-cache.ts';
+export { type DecodedResponse, decodeInferResponse, type ResponseMessage } from './decode-response.ts';
+export { DecodedRequest } from './decoded-request.ts';
+export {
+  type BatchStatisticsEntry,
+  type DurationEntry,
+  encodeError,
+  encodeModelMetadata,
+  encodeModelStatistics,
+  encodeRepositoryIndex,
+  encodeServerMetadata,
+  type ModelMetadataDocument,
+  type ModelStatisticsEntry,
+  type RepositoryIndexEntry,
+  type ServerMetadata,
+  type TensorMetadataEntry,
+} from './documents.ts';
+export { encodeInferRequest, type InferRequestMessage } from './encode-request.ts';
+export { ProtocolError, type ProtocolErrorReason } from './errors.ts';
+export { DEFAULT_LIMITS, type ProtocolLimits } from './limits.ts';
+export { decodeRawRequest, type RawRequest } from './raw-request.ts';
+export { type EncodedRequest, RequestDecoder, type RequestDecoderOptions } from './request-decoder.ts';
+export type { ModelTarget } from './request-template.ts';
+export { type EncodedMessage, ResponseFormat } from './response-format.ts';

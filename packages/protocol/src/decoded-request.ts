@@ -1,0 +1,51 @@
+import type { InferenceRequestInit, ParameterValue, RequestSignature, Tensor } from '@nereid/core';
+import type { RequestParameters } from './request-parameters.ts';
+import type { ModelTarget } from './request-template.ts';
+import type { ResponseFormat } from './response-format.ts';
+
+/** What a decoded request is made of. */
+export interface DecodedParts {
+  readonly target: ModelTarget;
+  readonly id: string;
+  readonly inputs: readonly Tensor[];
+  readonly requestedOutputs: readonly string[];
+  readonly parameters: RequestParameters;
+  readonly format: ResponseFormat;
+  readonly signature: RequestSignature | undefined;
+}
+
+/** An inference request as it came over the wire; pass it to `new InferenceRequest(decoded, responder)`. */
+export class DecodedRequest implements InferenceRequestInit {
+  readonly modelName: string;
+  readonly modelVersion: string;
+  readonly id: string;
+  readonly inputs: readonly Tensor[];
+  readonly requestedOutputs: readonly string[];
+  readonly priority: number | bigint;
+  readonly timeoutMicroseconds: number | bigint;
+  readonly correlationId: number | bigint | string;
+  readonly sequenceStart: boolean;
+  readonly sequenceEnd: boolean;
+  readonly parameters: ReadonlyMap<string, ParameterValue>;
+  readonly signature: RequestSignature | undefined;
+  /** How the answer is to be encoded: `format.encode(response, id)`. */
+  readonly format: ResponseFormat;
+
+  /** @internal */
+  constructor(parts: DecodedParts) {
+    const { target, parameters } = parts;
+    this.modelName = target.modelName;
+    this.modelVersion = target.modelVersion;
+    this.id = parts.id;
+    this.inputs = parts.inputs;
+    this.requestedOutputs = parts.requestedOutputs;
+    this.priority = parameters.priority;
+    this.timeoutMicroseconds = parameters.timeoutMicroseconds;
+    this.correlationId = parameters.correlationId;
+    this.sequenceStart = parameters.sequenceStart;
+    this.sequenceEnd = parameters.sequenceEnd;
+    this.parameters = parameters.custom;
+    this.signature = parts.signature;
+    this.format = parts.format;
+  }
+}

@@ -1,0 +1,156 @@
+/**
+ * Response side of the codec: JSON header and binary blobs of an answer. Header layout:
+ * `{"id"?,"model_name","model_version","parameters"?,"outputs":[{"name","datatype","shape", "data" | "parameters":{"binary_data_size"}}]}`;
+ * the blobs follow the header in the order of `outputs`.
+ */
+import type { InferenceResponse, ParameterValue, Tensor } from '@nereid/core';
+import { quote } from './byte-text.ts';
+import { tensorText } from './tensor-text.ts';
+
+/** An answer ready to be written: `header` as latin1, then `blobs`, together `byteLength` bytes. */
+export interface EncodedMessage {
+  /** JSON as a byte string: one character per byte, whatever the encoding of the text; write it as `latin1`. */
+  readonly header: string;
+  /** Views of the tensors' memory, not copies; empty ones are left out. */
+  readonly blobs: readonly Uint8Array[];
+  readonly byteLength: number;
+  /** Value for `Inference-Header-Content-Length`; undefined when there is no blob and so the message is plain JSON. */
+  readonly headerLength: number | undefined;
+}
+
+interface CachedHeader {
+  readonly response: ResponseShape;
+  /** The header without the brace it starts with and without id. */
+  readonly text: string;
+}
+
+interface ResponseShape {
+  readonly modelName: string;
+  readonly modelVersion: string;
+  readonly outputs: readonly { name: string; datatype: string; shape: readonly number[]; byteSize: number }[];
+}
+
+const MAX_CACHED = 4;
+
+/**
+ * How the outputs of a request are sent. One format serves every request with the same JSON header, so it remembers the headers of
+ * its last few all-binary answers: an answer of the same outputs, shapes and sizes needs no JSON at all.
+ */
+export class ResponseFormat {
+  /** Every output as binary data, as a raw binary request wants them. */
+  static readonly binary = new ResponseFormat({ listed: new Map(), binaryByDefault: true });
+
+  readonly #listed: ReadonlyMap<string, boolean>;
+  readonly #binaryByDefault: boolean;
+  readonly #cached: CachedHeader[] = [];
+  #nextSlot = 0;
+
+  /**
+   * @param outputs.listed           whether each output the client named is binary
+   * @param outputs.binaryByDefault  the same for outputs it did not name
+   */
+  constructor(outputs: { readonly listed: ReadonlyMap<string, boolean>; readonly binaryByDefault: boolean }) {
+    this.#listed = outputs.listed;
+    this.#binaryByDefault = outputs.binaryByDefault;
+  }
+
+  /** Whether the output is sent as binary data. */
+  isBinary(output: string): boolean {
+    return this.#listed.get(output) ?? (this.#listed.size === 0 && this.#binaryByDefault);
+  }
+
+  /**
+   * Encodes an answer. The blobs are views of the outputs' memory.
+   *
+   * @param id  echoed when not empty
+   * @throws {ProtocolError} `not-json` when an output that has no JSON form is to be sent as JSON
+   */
+  encode(response: InferenceResponse, id: string): EncodedMessage {
+    const text = this.#cachedText(response) ?? this.#buildText(response);
+    const header = id === '' ? `{${text}` : `{"id":${quote(id)},${text}`;
+    const blobs: Uint8Array[] = [];
+    let byteLength = header.length;
+    for (const output of response.outputs) {
+      if (output.data.byteLength === 0 || !this.isBinary(output.name)) continue;
+      blobs.push(output.data);
+      byteLength += output.data.byteLength;
+    }
+    return { header, blobs, byteLength, headerLength: blobs.length === 0 ? undefined : header.length };
+  }
+
+  #cachedText(response: InferenceResponse): string | undefined {
+    if (response.parameters !== undefined && response.parameters.size > 0) return undefined;
+    for (const entry of this.#cached) {
+      if (hasShape(response, entry.response)) return entry.text;
+    }
+    return undefined;
+  }
+
+  #buildText(response: InferenceResponse): string {
+    const names = `"model_name":${quote(response.modelName)},"model_version":${quote(response.modelVersion)}`;
+    const parameters = parametersText(response.parameters);
+    const outputs = response.outputs.map((output) => outputText(output, this.isBinary(output.name)));
+    const text = `${names}${parameters},"outputs":[${outputs.join(',')}]}`;
+    if (parameters === '' && response.outputs.every((output) => this.isBinary(output.name)))
+      this.#remember(response, text);
+    return text;
+  }
+
+  #remember(response: InferenceResponse, text: string): void {
+    this.#cached[this.#nextSlot] = { response: shapeOf(response), text };
+    this.#nextSlot = (this.#nextSlot + 1) % MAX_CACHED;
+  }
+}
+
+function shapeOf(response: InferenceResponse): ResponseShape {
+  return {
+    modelName: response.modelName,
+    modelVersion: response.modelVersion,
+    outputs: response.outputs.map(({ name, datatype, shape, data }) => ({
+      name,
+      datatype,
+      shape: [...shape],
+      byteSize: data.byteLength,
+    })),
+  };
+}
+
+function hasShape(response: InferenceResponse, known: ResponseShape): boolean {
+  const { outputs } = known;
+  if (response.modelVersion !== known.modelVersion || response.modelName !== known.modelName) return false;
+  if (response.outputs.length !== outputs.length) return false;
+  for (let i = 0; i < outputs.length; i++) {
+    const expected = outputs[i];
+    const output = response.outputs[i];
+    if (expected === undefined || output === undefined) return false;
+    if (output.data.byteLength !== expected.byteSize || output.name !== expected.name) return false;
+    if (output.datatype !== expected.datatype || !sameShape(output.shape, expected.shape)) return false;
+  }
+  return true;
+}
+
+function sameShape(left: readonly number[], right: readonly number[]): boolean {
+  if (left.length !== right.length) return false;
+  for (let i = 0; i < left.length; i++) {
+    if (left[i] !== right[i]) return false;
+  }
+  return true;
+}
+
+function outputText(output: Tensor, isBinary: boolean): string {
+  const tail = isBinary
+    ? `"parameters":{"binary_data_size":${output.data.byteLength}}`
+    : `"data":${tensorText(output)}`;
+  return `{"name":${quote(output.name)},"datatype":"${output.datatype}","shape":[${output.shape.join(',')}],${tail}}`;
+}
+
+function parametersText(parameters: ReadonlyMap<string, ParameterValue> | undefined): string {
+  if (parameters === undefined || parameters.size === 0) return '';
+  const members = [...parameters].map(([key, value]) => `${quote(key)}:${parameterText(value)}`);
+  return `,"parameters":{${members.join(',')}}`;
+}
+
+/** Text of a parameter: strings quoted, numbers as they print, NaN and the infinities as bare words. */
+export function parameterText(value: ParameterValue): string {
+  return typeof value === 'string' ? quote(value) : String(value);
+}

@@ -1,0 +1,77 @@
+/** The entries of `inputs` and `outputs` of a message, read one by one so that unknown members cost nothing and `data` stays a span. */
+import { ProtocolError } from './errors.ts';
+import type { JsonObject, JsonReader, JsonValue } from './json-reader.ts';
+import type { ProtocolLimits } from './limits.ts';
+import { isObject, parameterError, stringParameter, unparsable } from './members.ts';
+
+const MEMBERS = new Set(['name', 'shape', 'datatype', 'parameters', 'data']);
+
+/** Value of `inputs` or `outputs`: an array of objects or of whatever else the peer wrote. */
+export function readEntries(reader: JsonReader): JsonValue {
+  if (!reader.atArray) return reader.value();
+  const entries: JsonValue[] = [];
+  reader.eachElement(() => entries.push(reader.atObject ? readEntry(reader) : reader.value()));
+  return entries;
+}
+
+function readEntry(reader: JsonReader): JsonObject {
+  const members = new Map<string, JsonValue>();
+  reader.eachMember((key) => {
+    if (!MEMBERS.has(key) || members.has(key)) reader.skip();
+    else members.set(key, key === 'data' ? reader.span() : reader.value());
+  });
+  return members;
+}
+
+/** Reads the members of a message's root that are listed; `inputs` and `outputs` as entries, the first of a repeated one, all others skipped. */
+export function readRoot(reader: JsonReader, keys: ReadonlySet<string>): JsonObject {
+  const members = new Map<string, JsonValue>();
+  if (!reader.atObject) reader.fail('expected an object');
+  reader.eachMember((key) => {
+    if (!keys.has(key) || members.has(key)) reader.skip();
+    else members.set(key, key === 'inputs' || key === 'outputs' ? readEntries(reader) : reader.value());
+  });
+  reader.finish();
+  return members;
+}
+
+/** Entries as objects. @throws {ProtocolError} `bad-member` when it is no array of objects, `limit` when there are too many */
+export function asEntries(value: JsonValue | undefined, key: string, limits: ProtocolLimits): readonly JsonObject[] {
+  if (!Array.isArray(value)) throw unparsable(key, 'the message', 'an array', value);
+  if (value.length > limits.maxTensors) {
+    throw new ProtocolError(
+      'limit',
+      `'${key}' has ${value.length} entries, more than the limit of ${limits.maxTensors}`,
+    );
+  }
+  return value.map((entry: JsonValue) => {
+    if (!isObject(entry)) throw unparsable(key, 'the message', 'an array of objects', entry);
+    return entry;
+  });
+}
+
+const NO_PARAMETERS: JsonObject = new Map();
+
+/** The `parameters` of an entry. @throws {ProtocolError} `bad-member` when they are no object */
+export function entryParameters(entry: JsonObject, owner: string): JsonObject {
+  const parameters = entry.get('parameters');
+  if (parameters === undefined) return NO_PARAMETERS;
+  if (!isObject(parameters)) throw unparsable('parameters', owner, 'an object', parameters);
+  return parameters;
+}
+
+/** @throws {ProtocolError} `unknown-region` when the entry asks for shared memory: no region can be registered */
+export function refuseSharedMemory(parameters: JsonObject, owner: string): void {
+  const region = parameters.get('shared_memory_region');
+  if (region === undefined) return;
+  const name = stringParameter(region, { key: 'shared_memory_region', owner });
+  throw new ProtocolError('unknown-region', `Unable to find shared memory region: '${name}', named by ${owner}`);
+}
+
+/** Byte count in `binary_data_size`; undefined when the entry has none. */
+export function binaryDataSize(parameters: JsonObject, owner: string): number | undefined {
+  const size = parameters.get('binary_data_size');
+  if (size === undefined) return undefined;
+  if (typeof size === 'number' && size >= 0) return size;
+  throw parameterError({ key: 'binary_data_size', owner }, 'a number of bytes', size);
+}

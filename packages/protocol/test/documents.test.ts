@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import {
+  encodeError,
+  encodeModelMetadata,
+  encodeModelStatistics,
+  encodeRepositoryIndex,
+  encodeServerMetadata,
+} from '../src/index.ts';
+
+describe('documents', () => {
+  it('server metadata', () => {
+    expect(encodeServerMetadata({ name: 'nereid', version: '0.1.0', extensions: ['statistics'] })).toBe(
+      '{"name":"nereid","version":"0.1.0","extensions":["statistics"]}',
+    );
+  });
+
+  it('model metadata', () => {
+    const model = {
+      name: 'addsub',
+      versions: ['1', '3'],
+      platform: 'pytorch_libtorch',
+      inputs: [{ name: 'a', datatype: 'FP32', shape: [-1, 3] }],
+      outputs: [{ name: 'OUTPUT__0', datatype: 'FP32', shape: [-1, 3] }],
+    };
+    expect(encodeModelMetadata(model)).toBe(
+      '{"name":"addsub","versions":["1","3"],"platform":"pytorch_libtorch",' +
+        '"inputs":[{"name":"a","datatype":"FP32","shape":[-1,3]}],"outputs":[{"name":"OUTPUT__0","datatype":"FP32","shape":[-1,3]}]}',
+    );
+  });
+
+  it('statistics: every duration has count and ns', () => {
+    const none = { count: 0, ns: 0 };
+    const some = { count: 5, ns: 1 };
+    const text = encodeModelStatistics([
+      {
+        name: 'm',
+        version: '1',
+        lastInferenceMs: 1755640000123,
+        inferenceCount: 10,
+        executionCount: 4,
+        success: some,
+        fail: none,
+        queue: none,
+        computeInput: none,
+        computeInfer: none,
+        computeOutput: none,
+        cacheHit: none,
+        cacheMiss: none,
+        batches: [{ batchSize: 2, computeInput: none, computeInfer: some, computeOutput: none }],
+      },
+    ]);
+    expect(JSON.parse(text)).toEqual({
+      model_stats: [
+        {
+          name: 'm',
+          version: '1',
+          last_inference: 1755640000123,
+          inference_count: 10,
+          execution_count: 4,
+          inference_stats: {
+            success: some,
+            fail: none,
+            queue: none,
+            compute_input: none,
+            compute_infer: none,
+            compute_output: none,
+            cache_hit: none,
+            cache_miss: none,
+          },
+          response_stats: {},
+          batch_stats: [{ batch_size: 2, compute_input: none, compute_infer: some, compute_output: none }],
+          memory_usage: [],
+        },
+      ],
+    });
+  });
+
+  it('index: leaves out what is not known', () => {
+    const rows = [
+      { name: 'a' },
+      { name: 'b', version: '1', state: 'READY', reason: '' },
+      { name: 'c', version: '2', state: 'UNAVAILABLE', reason: 'unloaded' },
+    ];
+    expect(encodeRepositoryIndex(rows)).toBe(
+      '[{"name":"a"},{"name":"b","version":"1","state":"READY"},{"name":"c","version":"2","state":"UNAVAILABLE","reason":"unloaded"}]',
+    );
+  });
+
+  it('error', () => {
+    expect(encodeError('a "b"')).toBe('{"error":"a \\"b\\""}');
+  });
+});
