@@ -1,0 +1,105 @@
+/**
+ * The default scheduler as a state machine: what happens goes in, at most one thing to do comes out. It knows no clock and no promise, and never
+ * calls anything.
+ *
+ * A request is refused, runs at once when a slot is free, or waits; each slot that becomes free takes the request that waited longest.
+ */
+import { type Cancellable, RequestQueue } from './request-queue.ts';
+
+/** An instance as the policy sees it. `load` belongs to the policy: it is 0 at first and written by nobody else. */
+export interface SlotCounter {
+  /** Requests it takes at a time, 1 at least. */
+  readonly capacity: number;
+  /** Slots taken. */
+  load: number;
+}
+
+export type SchedulerEvent<R, I> =
+  /** A request came. `exclusive` asks for every slot of an instance; only allowed while nothing runs. */
+  | { readonly type: 'arrival'; readonly request: R; readonly exclusive: boolean }
+  /** A slot of an instance is free again; an exclusive run frees all of them, one event each. */
+  | { readonly type: 'slot-free'; readonly instance: I }
+  /** A request that waits was cancelled; it already says so itself. */
+  | { readonly type: 'cancel'; readonly request: R }
+  /** No more arrivals are taken. */
+  | { readonly type: 'stop' };
+
+export type RejectReason = 'queue-full' | 'stopping' | 'cancelled';
+
+export type SchedulerAction<R, I> =
+  | { readonly type: 'dispatch'; readonly request: R; readonly instance: I }
+  | { readonly type: 'reject'; readonly request: R; readonly reason: RejectReason };
+
+export interface DefaultPolicyOptions<I> {
+  readonly instances: readonly I[];
+  /** Requests that may wait; one more is rejected. 0 means any number. */
+  readonly maxQueueSize: number;
+}
+
+export class DefaultPolicy<R extends Cancellable, I extends SlotCounter> {
+  readonly #instances: readonly I[];
+  readonly #maxQueueSize: number;
+  readonly #queue = new RequestQueue<R>();
+  #isStopping = false;
+
+  constructor(options: DefaultPolicyOptions<I>) {
+    this.#instances = options.instances;
+    this.#maxQueueSize = options.maxQueueSize;
+  }
+
+  /** Requests that wait. */
+  get queued(): number {
+    return this.#queue.size;
+  }
+
+  /** Takes note of an event. An arrival without an action waits. */
+  decide(event: SchedulerEvent<R, I>): SchedulerAction<R, I> | undefined {
+    switch (event.type) {
+      case 'arrival':
+        return this.#arrive(event.request, event.exclusive);
+      case 'slot-free':
+        return this.#free(event.instance);
+      case 'cancel':
+        this.#queue.noteCancelled();
+        return { type: 'reject', request: event.request, reason: 'cancelled' };
+      case 'stop':
+        this.#isStopping = true;
+        return undefined;
+      default:
+        return event satisfies never;
+    }
+  }
+
+  #arrive(request: R, exclusive: boolean): SchedulerAction<R, I> | undefined {
+    if (this.#isStopping) return { type: 'reject', request, reason: 'stopping' };
+    if (request.isCancelled) return { type: 'reject', request, reason: 'cancelled' };
+    const instance = this.#leastLoaded();
+    if (instance !== undefined) {
+      instance.load = exclusive ? instance.capacity : instance.load + 1;
+      return { type: 'dispatch', request, instance };
+    }
+    if (this.#maxQueueSize > 0 && this.#queue.size >= this.#maxQueueSize) {
+      return { type: 'reject', request, reason: 'queue-full' };
+    }
+    this.#queue.push(request);
+    return undefined;
+  }
+
+  /** The slot goes straight to the next in the queue, so that a later arrival cannot take it. */
+  #free(instance: I): SchedulerAction<R, I> | undefined {
+    const request = this.#queue.shift();
+    if (request !== undefined) return { type: 'dispatch', request, instance };
+    instance.load--;
+    return undefined;
+  }
+
+  /** The instance with the fewest slots taken among those with a free one; of equals the first. */
+  #leastLoaded(): I | undefined {
+    let best: I | undefined;
+    for (const instance of this.#instances) {
+      if (instance.load === 0) return instance;
+      if (instance.load < instance.capacity && (best === undefined || instance.load < best.load)) best = instance;
+    }
+    return best;
+  }
+}
