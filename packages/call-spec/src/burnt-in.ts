@@ -30,7 +30,8 @@ export interface KeptLeaves {
 export function keepCompiled(leaves: readonly Leaf[], compiled: CompiledInputs | undefined): KeptLeaves {
   if (compiled === undefined || compiled.names.length === leaves.length) return { kept: leaves, warnings: [] };
   const numbers = inputNumbers(leaves, compiled.names);
-  const kept = new Set(numbers.map((number) => number - liftedCount(leaves, numbers, compiled)));
+  const lifted = liftedCount(leaves, numbers, compiled);
+  const kept = new Set(numbers.map((number) => number - lifted));
   return {
     kept: leaves.filter((_, index) => kept.has(index)),
     warnings: leaves
@@ -55,23 +56,35 @@ function inputNumbers(leaves: readonly Leaf[], names: readonly string[]): number
   return numbers;
 }
 
-function liftedCount(leaves: readonly Leaf[], numbers: readonly number[], { constants = 0 }: CompiledInputs): number {
-  const most = numbers[0] ?? 0;
-  const least = Math.max((numbers.at(-1) ?? 0) - leaves.length + 1, constants, 0);
-  if (numbers.length === 0 || most === least) return most;
-  const count = leaves.length - numbers.length;
-  throw new CallSpecError({
-    reason: 'burnt-in',
-    message:
-      `The model was exported with ${count} non-tensor argument${count === 1 ? '' : 's'} (a number, None …) and it cannot be told which ` +
-      `of ${leaves.map(({ forwardName }) => forwardName).join(', ')} ${count === 1 ? 'it is' : 'they are'}. Wrap the module in one whose ` +
-      'forward takes tensors only and passes those values itself, and export the wrapper.',
-  });
+function liftedCount(leaves: readonly Leaf[], numbers: readonly number[], compiled: CompiledInputs): number {
+  const { names, constants = 0 } = compiled;
+  const [first] = numbers;
+  const last = numbers.at(-1);
+  if (first === undefined || last === undefined) return 0;
+  const least = Math.max(last - leaves.length + 1, constants, 0);
+  if (first === least) return first;
+  if (constants > first) {
+    throw mismatch(leaves, names, `it holds ${constants} parameters and buffers, which are numbered before the inputs`);
+  }
+  if (least > first) throw mismatch(leaves, names, 'the input names are further apart than the leaves');
+  throw ambiguous(leaves, leaves.length - names.length);
+}
+
+function ambiguous(leaves: readonly Leaf[], count: number): CallSpecError {
+  const [argument, they] = count === 1 ? ['argument', 'it is'] : ['arguments', 'they are'];
+  const message =
+    `The model was exported with ${count} non-tensor ${argument} (a number, None …) and it cannot be told which of ` +
+    `${namesOf(leaves)} ${they}. Wrap the module in one whose forward takes tensors only and passes those values itself, and export the wrapper.`;
+  return new CallSpecError({ reason: 'burnt-in', message });
+}
+
+function namesOf(leaves: readonly Leaf[]): string {
+  return leaves.map(({ forwardName }) => forwardName).join(', ');
 }
 
 function mismatch(leaves: readonly Leaf[], names: readonly string[], why: string): CallSpecError {
   const message =
     `The compiled model takes ${names.length} tensors (${names.join(', ')}), which do not fit its call spec: ${why} ` +
-    `(${leaves.map(({ forwardName }) => forwardName).join(', ')}). Export the model with tensor arguments only.`;
+    `(${namesOf(leaves)}). Export the model with tensor arguments only.`;
   return new CallSpecError({ reason: 'compiled-inputs', message });
 }

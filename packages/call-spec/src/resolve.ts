@@ -26,8 +26,19 @@ export interface ConfigEntry<Role extends InputRole | OutputRole> {
 export function resolveInputs(tensors: readonly NamedTensor[], entries: readonly ConfigEntry<InputRole>[]): number[] {
   const claims = claim(tensors, entries, 'input');
   const problems = [...claims.problems, ...duplicates(tensors, entries, claims.positions)];
-  if (entries.length !== tensors.length) problems.push(inputCount(tensors, entries.length, claims.positions));
-  return accept(claims.positions, problems);
+  if (entries.length !== tensors.length) problems.push(inputCount(tensors, entries.length));
+  const unnamed = tensors.filter(({ position }) => !claims.positions.includes(position));
+  return accept(claims.positions, withUnnamed(problems, unnamed));
+}
+
+/** Adds to the last problem which tensors nobody named: a consequence of the problems, not one more. */
+function withUnnamed(
+  problems: readonly CallSpecProblem[],
+  unnamed: readonly NamedTensor[],
+): readonly CallSpecProblem[] {
+  const last = problems.at(-1);
+  if (last === undefined || last.reason === 'unknown-name' || unnamed.length === 0) return problems;
+  return [...problems.slice(0, -1), { ...last, message: `${last.message} Not named: ${list(unnamed)}.` }];
 }
 
 /**
@@ -98,12 +109,10 @@ function duplicates(
   });
 }
 
-function inputCount(tensors: readonly NamedTensor[], count: number, positions: Positions): CallSpecProblem {
-  const missing = tensors.filter(({ position }) => !positions.includes(position));
-  const absent = missing.length === 0 ? '' : ` Not named: ${list(missing)}.`;
+function inputCount(tensors: readonly NamedTensor[], count: number): CallSpecProblem {
   const message =
     `The model takes ${tensors.length} input tensors, the configuration names ${count} ` +
-    `(inputs, controls, states and batch inputs together); each must be named once.${absent}`;
+    '(inputs, controls, states and batch inputs together); each must be named once.';
   return { reason: 'input-count', message };
 }
 
