@@ -1,0 +1,99 @@
+// The addon's exports, one to one with binding.d.ts.
+#include <napi.h>
+
+#include "binding/convert.h"
+#include "binding/environment.h"
+#include "binding/instance_handle.h"
+#include "binding/model_slot.h"
+#include "binding/off_loop.h"
+#include "runtime/build_info.h"
+#include "runtime/model.h"
+
+namespace nereid {
+namespace {
+
+Napi::Object NewModelObject(Napi::Env env, std::shared_ptr<Model> model) {
+  auto slot = std::make_shared<ModelSlot>(std::move(model));
+  Napi::Object object = Napi::Object::New(env);
+  const auto create_instance = [slot](const Napi::CallbackInfo& info) {
+    InstanceOptions options = ReadInstanceOptions(info[0]);
+    const Napi::Value on_complete = info[0].As<Napi::Object>().Get("onComplete");
+    if (!on_complete.IsFunction()) throw Napi::TypeError::New(info.Env(), "onComplete must be a function");
+    return InstanceHandle::Create(info.Env(), slot, std::move(options), on_complete.As<Napi::Function>());
+  };
+  object["createInstance"] = Napi::Function::New(env, create_instance, "createInstance");
+  object["close"] = Napi::Function::New(env, [slot](const Napi::CallbackInfo& info) { return slot->Close(info.Env()); }, "close");
+  return object;
+}
+
+Napi::Value ToTorchScriptModule(Napi::Env env, TorchScriptModel& loaded) {
+  Napi::Object object = NewModelObject(env, std::move(loaded.model));
+  object["schema"] = ToSchema(env, loaded.schema);
+  return object;
+}
+
+Napi::Value ToAotiPackage(Napi::Env env, AotiModel& loaded) {
+  Napi::Object object = NewModelObject(env, std::move(loaded.model));
+  object["callSpec"] = ToStrings(env, {loaded.input_spec, loaded.output_spec});
+  Napi::Object metadata = Napi::Object::New(env);
+  for (const auto& [key, value] : loaded.metadata) metadata[key] = value;
+  object["metadata"] = metadata;
+  object["constantNames"] = ToStrings(env, loaded.constant_names);
+  object["inputNames"] = ToStrings(env, loaded.input_names);
+  object["outputCount"] = Napi::Number::New(env, static_cast<double>(loaded.output_count));
+  return object;
+}
+
+Napi::Value LoadTorchScriptModule(const Napi::CallbackInfo& info) {
+  auto load = [options = ReadTorchScriptOptions(info[0])] { return LoadTorchScript(options); };
+  return RunOffLoop(info.Env(), "nereid load", std::move(load), ToTorchScriptModule);
+}
+
+Napi::Value LoadAotiPackage(const Napi::CallbackInfo& info) {
+  auto load = [options = ReadAotiOptions(info[0])] { return LoadAoti(options); };
+  return RunOffLoop(info.Env(), "nereid load", std::move(load), ToAotiPackage);
+}
+
+Napi::Value BuildInfoObject(const Napi::CallbackInfo& info) {
+  const BuildInfo build = GetBuildInfo();
+  Napi::Object object = Napi::Object::New(info.Env());
+  object["torchVersion"] = build.torch_version;
+  object["napiVersion"] = NAPI_VERSION;
+  object["cuda"] = Napi::Boolean::New(info.Env(), build.cuda);
+  object["cpuCapability"] = build.cpu_capability;
+  return object;
+}
+
+Napi::Value MemoryInfoObject(const Napi::CallbackInfo& info) {
+  const MemoryLedger& memory = Environment::Of(info.Env()).memory();
+  Napi::Object object = Napi::Object::New(info.Env());
+  object["externalBytes"] = Napi::Number::New(info.Env(), static_cast<double>(memory.bytes()));
+  object["externalTensors"] = Napi::Number::New(info.Env(), static_cast<double>(memory.tensors()));
+  return object;
+}
+
+void ReleaseBuffers(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  MemoryLedger& memory = Environment::Of(env).memory();
+  const bool is_array = info[0].IsArray();
+  const uint32_t length = is_array ? info[0].As<Napi::Array>().Length() : 0;
+  bool released = is_array;
+  for (uint32_t i = 0; i < length; i++) released &= memory.Release(env, info[0].As<Napi::Array>().Get(i));
+  if (!released) throw Napi::TypeError::New(env, "buffers must be an array of ArrayBuffer");
+}
+
+Napi::Object Init(Napi::Env env, Napi::Object exports) {
+  Environment::Install(env);
+  exports["buildInfo"] = Napi::Function::New<BuildInfoObject>(env, "buildInfo");
+  exports["memoryInfo"] = Napi::Function::New<MemoryInfoObject>(env, "memoryInfo");
+  exports["releaseBuffers"] = Napi::Function::New<ReleaseBuffers>(env, "releaseBuffers");
+  exports["loadTorchScript"] = Napi::Function::New<LoadTorchScriptModule>(env, "loadTorchScript");
+  exports["loadAoti"] = Napi::Function::New<LoadAotiPackage>(env, "loadAoti");
+  return exports;
+}
+
+}  // namespace
+}  // namespace nereid
+
+static Napi::Object InitAddon(Napi::Env env, Napi::Object exports) { return nereid::Init(env, exports); }
+NODE_API_MODULE(NODE_GYP_MODULE_NAME, InitAddon)

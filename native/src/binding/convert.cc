@@ -1,0 +1,223 @@
+#include "binding/convert.h"
+
+#include <cstring>
+
+namespace nereid {
+namespace {
+
+Napi::Object ReadObject(const Napi::Value& value, const char* what) {
+  if (!value.IsObject()) throw Napi::TypeError::New(value.Env(), std::string(what) + " must be an object");
+  return value.As<Napi::Object>();
+}
+
+[[noreturn]] void ThrowField(const Napi::Env env, const char* field, const char* expected) {
+  throw Napi::TypeError::New(env, std::string(field) + " must be " + expected);
+}
+
+std::string ReadString(const Napi::Object& object, const char* field) {
+  const Napi::Value value = object.Get(field);
+  if (!value.IsString()) ThrowField(object.Env(), field, "a string");
+  return value.As<Napi::String>();
+}
+
+bool ReadBool(const Napi::Object& object, const char* field) {
+  const Napi::Value value = object.Get(field);
+  if (!value.IsBoolean()) ThrowField(object.Env(), field, "a boolean");
+  return value.As<Napi::Boolean>();
+}
+
+int64_t ReadInt(const Napi::Object& object, const char* field, int64_t lowest, int64_t highest) {
+  const Napi::Value value = object.Get(field);
+  const double number = value.IsNumber() ? value.As<Napi::Number>().DoubleValue() : lowest - 1.0;
+  if (!(number >= lowest && number <= highest) || number != static_cast<int64_t>(number)) {
+    throw Napi::RangeError::New(object.Env(), std::string(field) + " must be an integer from " + std::to_string(lowest) + " to " +
+                                                  std::to_string(highest));
+  }
+  return static_cast<int64_t>(number);
+}
+
+Napi::Array ReadArray(const Napi::Object& object, const char* field) {
+  const Napi::Value value = object.Get(field);
+  if (!value.IsArray()) ThrowField(object.Env(), field, "an array");
+  return value.As<Napi::Array>();
+}
+
+constexpr int64_t kMostGpus = 127;         // c10::DeviceIndex has 8 bits
+constexpr int64_t kMostRunners = 1 << 16;
+constexpr int64_t kMostThreads = 1 << 16;
+constexpr int64_t kMostOutputs = 1 << 20;
+
+// The hot path below talks to Node-API itself, without the wrapper's checks and objects.
+
+void Check(napi_env env, napi_status status, const char* expected) {
+  if (status != napi_ok) throw Napi::TypeError::New(env, expected);
+}
+
+uint32_t ArrayLength(napi_env env, napi_value array, const char* expected) {
+  uint32_t length = 0;
+  Check(env, napi_get_array_length(env, array, &length), expected);
+  return length;
+}
+
+napi_value Field(napi_env env, napi_value object, const char* name) {
+  napi_value value = nullptr;
+  Check(env, napi_get_named_property(env, object, name, &value), "a batch must be an object");
+  return value;
+}
+
+void ReadIntegers(napi_env env, napi_value array, const char* expected, std::vector<int64_t>& integers) {
+  integers.resize(ArrayLength(env, array, expected));
+  for (uint32_t i = 0; i < integers.size(); i++) {
+    napi_value element = nullptr;
+    Check(env, napi_get_element(env, array, i, &element), expected);
+    Check(env, napi_get_value_int64(env, element, &integers[i]), expected);
+  }
+}
+
+ByteView ReadBytes(napi_env env, napi_value value) {
+  napi_typedarray_type type = napi_int8_array;
+  size_t length = 0;
+  void* data = nullptr;
+  const napi_status status = napi_get_typedarray_info(env, value, &type, &length, &data, nullptr, nullptr);
+  Check(env, status == napi_ok && type != napi_uint8_array ? napi_invalid_arg : status, "buffers must be an array of Uint8Array");
+  return {static_cast<const uint8_t*>(data), length};
+}
+
+napi_value Number(napi_env env, double value) {
+  napi_value number = nullptr;
+  napi_create_double(env, value, &number);
+  return number;
+}
+
+template <typename Integer>
+napi_value ToNumbers(napi_env env, const std::vector<Integer>& values) {
+  napi_value array = nullptr;
+  napi_create_array_with_length(env, values.size(), &array);
+  for (uint32_t i = 0; i < values.size(); i++) napi_set_element(env, array, i, Number(env, static_cast<double>(values[i])));
+  return array;
+}
+
+napi_value CopyToBuffer(napi_env env, const uint8_t* bytes, size_t size) {
+  napi_value buffer = nullptr;
+  void* data = nullptr;
+  if (napi_create_arraybuffer(env, size, &data, &buffer) == napi_ok && size > 0) std::memcpy(data, bytes, size);
+  return buffer;
+}
+
+napi_value ToOutput(napi_env env, Outcome& outcome, Output& output, MemoryLedger& memory) {
+  napi_value object = nullptr;
+  napi_create_object(env, &object);
+  napi_set_named_property(env, object, "datatype", Number(env, static_cast<int>(output.datatype)));
+  napi_set_named_property(env, object, "shape", ToNumbers(env, output.shape));
+  const napi_value data =
+      output.memory ? memory.Wrap(env, output) : CopyToBuffer(env, outcome.small.data() + output.offset, output.size);
+  napi_set_named_property(env, object, "data", data);
+  if (output.datatype == DataType::kString) napi_set_named_property(env, object, "offsets", ToNumbers(env, output.ends));
+  return object;
+}
+
+}  // namespace
+
+napi_value ToError(napi_env env, const Status& status) {
+  const Napi::String code = Napi::String::New(env, StatusCodeName(status.code()));
+  const Napi::String message = Napi::String::New(env, status.message());
+  napi_value error = nullptr;
+  const napi_status made = napi_create_error(env, code, message, &error);
+  NAPI_THROW_IF_FAILED(env, made, nullptr);
+  return error;
+}
+
+TorchScriptOptions ReadTorchScriptOptions(const Napi::Value& value) {
+  const Napi::Object object = ReadObject(value, "options");
+  TorchScriptOptions options;
+  options.path = ReadString(object, "path");
+  options.inference_mode = ReadBool(object, "inferenceMode");
+  if (!object.Get("device").StrictEquals(Napi::String::New(object.Env(), "saved"))) {
+    options.device = static_cast<int>(ReadInt(object, "device", -1, kMostGpus));
+  }
+  return options;
+}
+
+AotiOptions ReadAotiOptions(const Napi::Value& value) {
+  const Napi::Object object = ReadObject(value, "options");
+  AotiOptions options;
+  options.path = ReadString(object, "path");
+  options.model_name = ReadString(object, "modelName");
+  options.num_runners = static_cast<size_t>(ReadInt(object, "numRunners", 1, kMostRunners));
+  options.device = static_cast<int>(ReadInt(object, "device", -1, kMostGpus));
+  return options;
+}
+
+InstanceOptions ReadInstanceOptions(const Napi::Value& value) {
+  const Napi::Object object = ReadObject(value, "options");
+  InstanceOptions options;
+  options.name = ReadString(object, "name");
+  options.thread.intra_op_threads = static_cast<int>(ReadInt(object, "intraOpThreads", 0, kMostThreads));
+  options.thread.inference_mode = ReadBool(object, "inferenceMode");
+  options.thread.optimized_execution = ReadBool(object, "optimizedExecution");
+  options.plan.batching = ReadBool(object, "batching");
+  const Napi::Array inputs = ReadArray(object, "inputs");
+  for (uint32_t i = 0; i < inputs.Length(); i++) {
+    const Napi::Object slot = ReadObject(inputs.Get(i), "an input slot");
+    const int64_t datatype = ReadInt(slot, "datatype", 1, static_cast<int64_t>(kDataTypeCount) - 1);
+    options.plan.inputs.push_back({static_cast<DataType>(datatype), ReadString(slot, "key")});
+  }
+  const Napi::Array outputs = ReadArray(object, "outputs");
+  for (uint32_t i = 0; i < outputs.Length(); i++) {
+    const Napi::Object slot = ReadObject(outputs.Get(i), "an output slot");
+    options.plan.outputs.push_back({ReadInt(slot, "index", -1, kMostOutputs), ReadString(slot, "key")});
+  }
+  return options;
+}
+
+void ReadBatch(napi_env env, napi_value value, Batch& batch) {
+  ReadIntegers(env, Field(env, value, "rows"), "rows must be an array of numbers", batch.rows);
+  ReadIntegers(env, Field(env, value, "shapes"), "shapes must be an array of numbers", batch.shapes);
+  const napi_value buffers = Field(env, value, "buffers");
+  batch.buffers.resize(ArrayLength(env, buffers, "buffers must be an array of Uint8Array"));
+  for (uint32_t i = 0; i < batch.buffers.size(); i++) {
+    napi_value element = nullptr;
+    Check(env, napi_get_element(env, buffers, i, &element), "buffers must be an array of Uint8Array");
+    batch.buffers[i] = ReadBytes(env, element);
+  }
+}
+
+napi_value ToOutcome(napi_env env, Outcome& outcome, MemoryLedger& memory) {
+  napi_value outputs = nullptr;
+  napi_create_array_with_length(env, outcome.outputs.size(), &outputs);
+  for (uint32_t i = 0; i < outcome.outputs.size(); i++) {
+    napi_set_element(env, outputs, i, ToOutput(env, outcome, outcome.outputs[i], memory));
+  }
+  napi_value object = nullptr;
+  napi_create_object(env, &object);
+  napi_set_named_property(env, object, "outputs", outputs);
+  napi_set_named_property(env, object, "inputNs", Number(env, static_cast<double>(outcome.input_ns)));
+  napi_set_named_property(env, object, "inferNs", Number(env, static_cast<double>(outcome.infer_ns)));
+  napi_set_named_property(env, object, "outputNs", Number(env, static_cast<double>(outcome.output_ns)));
+  return object;
+}
+
+Napi::Array ToStrings(Napi::Env env, const std::vector<std::string>& strings) {
+  Napi::Array array = Napi::Array::New(env, strings.size());
+  for (uint32_t i = 0; i < strings.size(); i++) array.Set(i, strings[i]);
+  return array;
+}
+
+Napi::Object ToSchema(Napi::Env env, const ForwardSchema& schema) {
+  Napi::Array arguments = Napi::Array::New(env, schema.arguments.size());
+  for (uint32_t i = 0; i < schema.arguments.size(); i++) {
+    const SchemaArgument& argument = schema.arguments[i];
+    Napi::Object object = Napi::Object::New(env);
+    object["name"] = argument.name;
+    object["type"] = argument.type;
+    object["hasDefault"] = Napi::Boolean::New(env, argument.has_default);
+    arguments.Set(i, object);
+  }
+  Napi::Object object = Napi::Object::New(env);
+  object["arguments"] = arguments;
+  object["returns"] = ToStrings(env, schema.returns);
+  object["wasTraining"] = Napi::Boolean::New(env, schema.was_training);
+  return object;
+}
+
+}  // namespace nereid

@@ -1,0 +1,30 @@
+// JS values from and to the plain structs of the runtime layer. Loop thread only.
+#pragma once
+
+#include <napi.h>
+
+#include "binding/memory_ledger.h"
+#include "runtime/batch.h"
+#include "runtime/instance.h"
+#include "runtime/model.h"
+
+namespace nereid {
+
+// A NativeError: the status' message, and its code as `code`.
+napi_value ToError(napi_env env, const Status& status);
+
+// These throw a JS TypeError for a missing or mistyped field.
+TorchScriptOptions ReadTorchScriptOptions(const Napi::Value& value);
+AotiOptions ReadAotiOptions(const Napi::Value& value);
+InstanceOptions ReadInstanceOptions(const Napi::Value& value);
+
+// The batch's bytes stay where they are, borrowed. Throws a JS TypeError if `value` is no Batch.
+void ReadBatch(napi_env env, napi_value value, Batch& batch);
+
+// Takes the large outputs' memory.
+napi_value ToOutcome(napi_env env, Outcome& outcome, MemoryLedger& memory);
+
+Napi::Object ToSchema(Napi::Env env, const ForwardSchema& schema);
+Napi::Array ToStrings(Napi::Env env, const std::vector<std::string>& strings);
+
+}  // namespace nereid

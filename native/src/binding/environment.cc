@@ -1,0 +1,76 @@
+#include "binding/environment.h"
+
+#include <utility>
+
+#include "binding/instance_handle.h"
+
+namespace nereid {
+
+void Environment::Install(Napi::Env env) {
+  // Clean-up hooks run last in, first out: ours, which joins the threads that use the thread-safe function, before that function's own.
+  auto* environment = new Environment(env);
+  env.SetInstanceData(environment);
+  napi_add_env_cleanup_hook(env, OnCleanUp, environment);
+}
+
+Environment& Environment::Of(napi_env env) { return *Napi::Env(env).GetInstanceData<Environment>(); }
+
+Environment::Environment(napi_env env) {
+  const Napi::String name = Napi::String::New(env, "nereid completions");
+  const napi_status status = napi_create_threadsafe_function(env, nullptr, nullptr, name, /*max_queue_size=*/0, /*initial_thread_count=*/1,
+                                                             nullptr, nullptr, this, OnWakeUp, &wake_up_);
+  NAPI_THROW_IF_FAILED_VOID(env, status);
+  napi_unref_threadsafe_function(env, wake_up_);
+}
+
+void Environment::Post(InstanceHandle* instance, std::unique_ptr<Job> job) {
+  bool wake = false;
+  {
+    const std::lock_guard lock(mutex_);
+    completions_.push_back({instance, std::move(job)});
+    wake = !std::exchange(wake_up_pending_, true);
+  }
+  if (wake) napi_call_threadsafe_function(wake_up_, nullptr, napi_tsfn_nonblocking);
+}
+
+void Environment::Await(napi_env env) {
+  if (awaited_++ == 0) napi_ref_threadsafe_function(env, wake_up_);
+}
+
+void Environment::Arrived(napi_env env) {
+  if (--awaited_ == 0) napi_unref_threadsafe_function(env, wake_up_);
+}
+
+void Environment::Add(std::shared_ptr<InstanceHandle> instance) {
+  InstanceHandle* key = instance.get();
+  instances_.emplace(key, std::move(instance));
+}
+
+std::shared_ptr<InstanceHandle> Environment::Remove(InstanceHandle* instance) {
+  auto node = instances_.extract(instance);
+  return node.empty() ? nullptr : std::move(node.mapped());
+}
+
+void Environment::OnWakeUp(napi_env env, napi_value /*function*/, void* self, void* /*data*/) {
+  if (env == nullptr) return;  // the environment is closing
+  auto& environment = *static_cast<Environment*>(self);
+  {
+    const std::lock_guard lock(environment.mutex_);
+    environment.delivering_.swap(environment.completions_);
+    environment.wake_up_pending_ = false;
+  }
+  for (Completion& completion : environment.delivering_) {
+    const Napi::HandleScope scope(env);
+    environment.Arrived(env);
+    completion.instance->Deliver(env, std::move(completion.job));
+  }
+  environment.delivering_.clear();
+}
+
+void Environment::OnCleanUp(void* self) {
+  auto& environment = *static_cast<Environment*>(self);
+  for (const auto& [_, instance] : environment.instances_) instance->Abandon();
+  for (const auto& [_, instance] : environment.instances_) instance->Join();
+}
+
+}  // namespace nereid

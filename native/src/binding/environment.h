@@ -1,0 +1,59 @@
+// What one JS environment (the main thread or a worker) has of this addon. There is no static JS reference.
+#pragma once
+
+#include <napi.h>
+
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "binding/memory_ledger.h"
+#include "runtime/instance.h"
+
+namespace nereid {
+
+class InstanceHandle;
+
+class Environment {
+ public:
+  // Makes the environment's state. Node frees it with the environment, after all instance threads were joined by a clean-up hook.
+  static void Install(Napi::Env env);
+  static Environment& Of(napi_env env);
+
+  // A finished batch, or the end of an instance if `job` is null. Any thread; the only member that is not for the loop thread.
+  void Post(InstanceHandle* instance, std::unique_ptr<Job> job);
+
+  // Everything awaited keeps the loop alive until it arrived.
+  void Await(napi_env env);
+  void Arrived(napi_env env);
+
+  // Instances live here until their thread has ended.
+  void Add(std::shared_ptr<InstanceHandle> instance);
+  std::shared_ptr<InstanceHandle> Remove(InstanceHandle* instance);
+
+  MemoryLedger& memory() { return *memory_; }
+
+ private:
+  struct Completion {
+    InstanceHandle* instance;
+    std::unique_ptr<Job> job;
+  };
+
+  explicit Environment(napi_env env);
+  static void OnWakeUp(napi_env env, napi_value function, void* self, void* data);
+  static void OnCleanUp(void* self);
+
+  napi_threadsafe_function wake_up_ = nullptr;
+
+  std::mutex mutex_;
+  std::vector<Completion> completions_;  // guarded by mutex_
+  bool wake_up_pending_ = false;         // guarded by mutex_; one wake-up serves all completions that came before it
+
+  std::vector<Completion> delivering_;
+  size_t awaited_ = 0;
+  std::unordered_map<InstanceHandle*, std::shared_ptr<InstanceHandle>> instances_;
+  const std::shared_ptr<MemoryLedger> memory_ = std::make_shared<MemoryLedger>();
+};
+
+}  // namespace nereid

@@ -1,0 +1,126 @@
+#include "binding/instance_handle.h"
+
+#include <utility>
+
+#include "binding/convert.h"
+
+namespace nereid {
+namespace {
+
+// Batches whose memory is kept for the next ones. More are in use only while a queue has built up.
+constexpr size_t kSpareJobs = 64;
+
+// The callback must not throw; if it does, that is as an uncaught exception and not lost.
+void ReportException(Napi::Env env) {
+  napi_value exception = nullptr;
+  if (env.IsExceptionPending() && napi_get_and_clear_last_exception(env, &exception) == napi_ok) {
+    napi_fatal_exception(env, exception);
+  }
+}
+
+}  // namespace
+
+Napi::Value InstanceHandle::Create(Napi::Env env, const std::shared_ptr<ModelSlot>& slot, InstanceOptions options,
+                                   Napi::Function on_complete) {
+  auto model = slot->Enter();
+  Status status = model.status();
+  if (status.ok()) {
+    status = model.value()->Check(options.plan);
+    if (!status.ok()) slot->Leave(env);
+  }
+  if (!status.ok()) throw Napi::Error(env, ToError(env, status));
+
+  auto handle = std::make_shared<InstanceHandle>(env, slot, std::move(model.value()), std::move(options), on_complete);
+  Environment::Of(env).Add(handle);
+  // The functions are closures over the handle: there is no `this` that could be another object.
+  Napi::Object object = Napi::Object::New(env);
+  object["execute"] = Napi::Function::New(env, [handle](const Napi::CallbackInfo& info) { handle->Execute(info); }, "execute");
+  object["executeSync"] =
+      Napi::Function::New(env, [handle](const Napi::CallbackInfo& info) { return handle->ExecuteSync(info); }, "executeSync");
+  object["close"] = Napi::Function::New(env, [handle](const Napi::CallbackInfo& info) { return handle->Close(info.Env()); }, "close");
+  return object;
+}
+
+InstanceHandle::InstanceHandle(Napi::Env env, std::shared_ptr<ModelSlot> slot, std::shared_ptr<Model> model, InstanceOptions options,
+                               Napi::Function on_complete)
+    : environment_(Environment::Of(env)),
+      slot_(std::move(slot)),
+      name_(options.name),
+      on_complete_(Napi::Persistent(on_complete)) {
+  instance_.emplace(std::move(model), std::move(options), *this);
+}
+
+void InstanceHandle::Execute(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  ThrowIfClosed(env);
+  std::unique_ptr<Job> job = TakeJob();
+  ReadBatch(env, info[0], job->batch);
+  environment_.Await(env);
+  instance_->Submit(std::move(job));
+}
+
+Napi::Value InstanceHandle::ExecuteSync(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  ThrowIfClosed(env);
+  std::unique_ptr<Job> job = TakeJob();
+  ReadBatch(env, info[0], job->batch);
+  const Status status = instance_->RunHere(job->batch, job->outcome);
+  if (!status.ok()) throw Napi::Error(env, ToError(env, status));
+  const napi_value outcome = ToOutcome(env, job->outcome, environment_.memory());
+  spare_jobs_.push_back(std::move(job));
+  return Napi::Value(env, outcome);
+}
+
+Napi::Promise InstanceHandle::Close(Napi::Env env) {
+  const bool first = !closing_.begun();
+  const Napi::Promise promise = closing_.Promise(env);
+  if (first) {
+    environment_.Await(env);
+    instance_->Close();
+  }
+  return promise;
+}
+
+void InstanceHandle::Deliver(Napi::Env env, std::unique_ptr<Job> job) {
+  if (!job) {
+    instance_.reset();  // joins a thread that has nothing left to do
+    slot_->Leave(env);
+    on_complete_.Reset();
+    closing_.Resolve(env);
+    environment_.Remove(this);
+    return;
+  }
+  napi_value arguments[2] = {env.Undefined(), env.Undefined()};
+  if (job->status.ok()) {
+    arguments[1] = ToOutcome(env, job->outcome, environment_.memory());
+  } else {
+    arguments[0] = ToError(env, job->status);
+  }
+  napi_call_function(env, env.Undefined(), on_complete_.Value(), 2, arguments, nullptr);
+  ReportException(env);
+  if (spare_jobs_.size() < kSpareJobs) spare_jobs_.push_back(std::move(job));
+}
+
+void InstanceHandle::Abandon() {
+  if (instance_) instance_->Abandon();
+}
+
+void InstanceHandle::Join() { instance_.reset(); }
+
+void InstanceHandle::Complete(std::unique_ptr<Job> job) { environment_.Post(this, std::move(job)); }
+
+void InstanceHandle::Ended() { environment_.Post(this, nullptr); }
+
+void InstanceHandle::ThrowIfClosed(Napi::Env env) const {
+  if (!closing_.begun()) return;
+  throw Napi::Error(env, ToError(env, Status::Unavailable("model instance '" + name_ + "' is closed")));
+}
+
+std::unique_ptr<Job> InstanceHandle::TakeJob() {
+  if (spare_jobs_.empty()) return std::make_unique<Job>();
+  std::unique_ptr<Job> job = std::move(spare_jobs_.back());
+  spare_jobs_.pop_back();
+  return job;
+}
+
+}  // namespace nereid

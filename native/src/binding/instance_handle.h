@@ -1,0 +1,53 @@
+// A model instance as JS sees it.
+#pragma once
+
+#include <napi.h>
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "binding/closing.h"
+#include "binding/environment.h"
+#include "binding/model_slot.h"
+#include "runtime/instance.h"
+
+namespace nereid {
+
+// Kept by its environment until the thread has ended, and by the functions of the JS object. All members are for the loop thread but Complete() and Ended().
+class InstanceHandle final : public CompletionSink, public std::enable_shared_from_this<InstanceHandle> {
+ public:
+  // The JS object over a new instance of the model in `slot`. Throws a NativeError if the model refuses the options.
+  static Napi::Value Create(Napi::Env env, const std::shared_ptr<ModelSlot>& slot, InstanceOptions options, Napi::Function on_complete);
+
+  InstanceHandle(Napi::Env env, std::shared_ptr<ModelSlot> slot, std::shared_ptr<Model> model, InstanceOptions options,
+                 Napi::Function on_complete);
+
+  void Execute(const Napi::CallbackInfo& info);
+  Napi::Value ExecuteSync(const Napi::CallbackInfo& info);
+  Napi::Promise Close(Napi::Env env);
+
+  // Reports a finished batch to JS, or, if `job` is null, that the thread has ended.
+  void Deliver(Napi::Env env, std::unique_ptr<Job> job);
+
+  // For the environment's clean-up: drops what is queued; waits for the thread.
+  void Abandon();
+  void Join();
+
+ private:
+  void Complete(std::unique_ptr<Job> job) override;
+  void Ended() override;
+
+  void ThrowIfClosed(Napi::Env env) const;
+  std::unique_ptr<Job> TakeJob();
+
+  Environment& environment_;
+  const std::shared_ptr<ModelSlot> slot_;
+  const std::string name_;
+  Napi::FunctionReference on_complete_;
+  std::vector<std::unique_ptr<Job>> spare_jobs_;
+  Closing closing_;
+  std::optional<Instance> instance_;  // empty once its thread has ended
+};
+
+}  // namespace nereid

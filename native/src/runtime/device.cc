@@ -1,0 +1,64 @@
+// The CUDA half compiles against a CUDA LibTorch only (NEREID_CUDA, set by CMake). It has never been compiled or run: no machine with a GPU was at hand.
+#include "runtime/device.h"
+
+#include <string>
+
+#ifdef NEREID_CUDA
+#include <ATen/cuda/CUDAContext.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
+#endif
+
+namespace nereid {
+
+#ifdef NEREID_CUDA
+
+struct DeviceScope::Impl {
+  explicit Impl(int ordinal)
+      : guard(c10::cuda::getStreamFromPool(/*isHighPriority=*/false, static_cast<c10::DeviceIndex>(ordinal))) {}
+  c10::cuda::CUDAStreamGuard guard;
+};
+
+DeviceScope::DeviceScope(int ordinal) : impl_(ordinal < 0 ? nullptr : std::make_unique<Impl>(ordinal)) {}
+
+bool HasCuda() { return at::cuda::is_available(); }
+
+StatusOr<c10::Device> DeviceFromOrdinal(int ordinal) {
+  if (ordinal < 0) return c10::Device(c10::kCPU);
+  const int count = at::cuda::device_count();
+  if (ordinal >= count) {
+    return Status::Unavailable("GPU " + std::to_string(ordinal) + " was asked for, this machine has " + std::to_string(count));
+  }
+  return c10::Device(c10::kCUDA, static_cast<c10::DeviceIndex>(ordinal));
+}
+
+void Synchronize(c10::Device device) {
+  if (device.is_cuda()) c10::cuda::getCurrentCUDAStream(device.index()).synchronize();
+}
+
+void* CurrentStream(c10::Device device) {
+  return device.is_cuda() ? c10::cuda::getCurrentCUDAStream(device.index()).stream() : nullptr;
+}
+
+#else
+
+struct DeviceScope::Impl {};
+
+DeviceScope::DeviceScope(int /*ordinal*/) {}
+
+bool HasCuda() { return false; }
+
+StatusOr<c10::Device> DeviceFromOrdinal(int ordinal) {
+  if (ordinal < 0) return c10::Device(c10::kCPU);
+  return Status::Unavailable("GPU " + std::to_string(ordinal) + " was asked for, this build uses a LibTorch without CUDA");
+}
+
+void Synchronize(c10::Device /*device*/) {}
+
+void* CurrentStream(c10::Device /*device*/) { return nullptr; }
+
+#endif
+
+DeviceScope::~DeviceScope() = default;
+
+}  // namespace nereid
