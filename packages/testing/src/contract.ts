@@ -1,45 +1,17 @@
 /** What every backend promises, as a vitest suite. Run it over each implementation; it needs vitest, so it has an entry of its own. */
-import type { Backend, InferenceRequest } from '@nereid/core';
-import { afterEach, assert, describe, expect, it } from 'vitest';
-import { valuesOf } from './builders.ts';
+import type { Backend } from '@nereid/core';
+import { afterEach, describe, it } from 'vitest';
+import { type ContractModelName, type ContractRule, type ContractSubject, RULES } from './contract-rules.ts';
 import { type ContractModel, type ContractNames, OpenModel } from './open-model.ts';
 
+export type { ContractModelName, ContractRule } from './contract-rules.ts';
 export type { ContractModel, ContractNames } from './open-model.ts';
-
-/**
- * The two models of the contract.
- * `addsub`: FP32, batching, at least 8 rows of two values: `a`, `b` → `sum` = a + b, `diff` = a − b; it fails when a and b differ in width.
- * `identity`: FP32, batching, `x` → `y`, rows of two values.
- */
-export type ContractModelName = 'addsub' | 'identity';
-
-const RULES = {
-  'answers-once': 'answers every request of a batch exactly once, finally',
-  'answers-before-settling': 'has answered a batch when its execute resolves',
-  coalesced: 'gives coalesced requests the bytes that each gets alone',
-  wanted: 'returns the outputs that a request wants and no others',
-  unaligned: 'takes inputs at any byte offset',
-  'inputs-untouched': 'leaves the bytes of inputs as they were',
-  identity: 'carries bits through unchanged, NaN payloads and signed zeros included',
-  reports: 'reports an execution once, with its requests and rows, before it answers them',
-  failure: 'fails every request of a batch that cannot run, and runs the next one',
-  capacity: 'takes as many batches at a time as its capacity says, and answers them in order',
-  instances: 'runs instances of one model side by side',
-  inline: 'gives the same result inline, before the call returns',
-  'inline-failure': 'fails requests inline without throwing',
-  release: 'lets a response be released once, and others live on',
-  close: 'waits for work in flight when an instance closes',
-  reload: 'loads again what was unloaded',
-} as const;
-
-/** A promise of the contract, for `skip`. */
-export type ContractRule = keyof typeof RULES;
 
 export interface BackendContractOptions<Config> {
   /** Names the implementation in the report. */
   readonly name: string;
   readonly makeBackend: () => Backend<Config> | Promise<Backend<Config>>;
-  /** Gives name, version, directories and configuration of a model; called once per test that loads it. */
+  /** Gives name, version, directories and configuration of a model; called once per load. */
   readonly makeModel: (model: ContractModelName) => ContractModel<Config> | Promise<ContractModel<Config>>;
   /** Tensor names where the implementation cannot have the contract's own. */
   readonly names?: Partial<ContractNames>;
@@ -47,247 +19,41 @@ export interface BackendContractOptions<Config> {
   readonly skip?: Partial<Record<ContractRule, string>>;
 }
 
-const WITHOUT_INLINE =
-  "instances have no executeInline; if that is meant, skip 'inline' and 'inline-failure' with the reason";
-
 const NAMES: ContractNames = { a: 'a', b: 'b', sum: 'sum', diff: 'diff', x: 'x', y: 'y' };
 
 /** Declares the suite; call it at the top level of a test file. */
 export function runBackendContract<Config>(options: BackendContractOptions<Config>): void {
-  const names = { ...NAMES, ...options.names };
-  const opened: OpenModel[] = [];
-
-  async function open(model: ContractModelName, instances = 1): Promise<OpenModel> {
-    const made = await OpenModel.open(await options.makeBackend(), await options.makeModel(model), {
-      names,
-      instances,
-    });
-    opened.push(made);
-    return made;
-  }
-
-  function rule(id: ContractRule, body: () => Promise<void>): void {
-    const reason = options.skip?.[id];
-    if (reason === undefined) it(RULES[id], body);
-    else it.skip(`${RULES[id]} (skipped: ${reason})`, body);
-  }
-
+  const { subject, closeAll } = contractSubject(options);
   describe(`backend contract: ${options.name}`, () => {
-    afterEach(async () => {
-      for (const model of opened.splice(0)) await model.close();
-    });
-
-    rule('answers-once', async () => {
-      const model = await open('addsub');
-      const batch = [1, 2, 3].map((rows) => model.addSub({ rows, first: rows * 10 }));
-      await model.run(batch);
-      expect(model.responder.answers.map((answer) => answer.final)).toEqual([true, true, true]);
-      expect(new Set(model.responder.answers.map((answer) => answer.request))).toEqual(new Set(batch));
-      const last = (await model.outputs(at(batch, 2))).get(names.sum);
-      expect(last).toMatchObject({ datatype: 'FP32', shape: [3, 2] });
-      expect(last && valuesOf(last)).toEqual([30.5, 30.5, 31.5, 31.5, 32.5, 32.5]);
-    });
-
-    rule('answers-before-settling', async () => {
-      const model = await open('addsub');
-      const batch = [model.addSub({ rows: 1, first: 1 }), model.addSub({ rows: 2, first: 2 })];
-      await model.instance().execute(batch);
-      expect(batch.map((request) => request.isDone)).toEqual([true, true]);
-    });
-
-    rule('coalesced', async () => {
-      const model = await open('addsub');
-      const sizes = [1, 3, 2, 1];
-      const make = () => sizes.map((rows, i) => model.addSub({ rows, first: 100 * i }));
-      const together = make();
-      await model.run(together);
-      for (const [i, alone] of make().entries()) {
-        await model.run([alone]);
-        expect(await model.outputs(at(together, i))).toEqual(await model.outputs(alone));
-      }
-    });
-
-    rule('wanted', async () => {
-      const model = await open('addsub');
-      const wishes = [[names.diff], [], [names.sum], [names.diff, names.sum]];
-      const batch = wishes.map((outputs, i) => model.addSub({ rows: 1, first: i, outputs }));
-      await model.run(batch);
-      for (const [i, wish] of wishes.entries()) {
-        const got = await model.outputs(at(batch, i));
-        expect(new Set(got.keys())).toEqual(new Set(wish.length === 0 ? [names.sum, names.diff] : wish));
-        const diff = got.get(names.diff);
-        if (diff !== undefined) expect(valuesOf(diff)).toEqual([i - 0.5, i - 0.5]);
-      }
-    });
-
-    rule('unaligned', async () => {
-      const model = await open('addsub');
-      for (const offset of [1, 2, 3, 4, 61]) {
-        const aligned = model.addSub({ rows: 2, first: offset });
-        const inputs = aligned.inputs.map((input) => ({ ...input, data: shifted(input.data, offset) }));
-        const unaligned = model.request({ inputs, batchSize: 2 });
-        await model.run([aligned]);
-        await model.run([unaligned]);
-        expect(await model.outputs(unaligned)).toEqual(await model.outputs(aligned));
-      }
-    });
-
-    rule('inputs-untouched', async () => {
-      const model = await open('addsub');
-      const batch = [model.addSub({ rows: 2, first: 1 }), model.addSub({ rows: 2, first: 5 })];
-      const before = batch.map((request) => request.inputs.map((input) => [...input.data]));
-      await model.run([at(batch, 0)]);
-      await model.run([at(batch, 1), model.addSub({ rows: 1, first: 9 })]);
-      expect(batch.map((request) => request.inputs.map((input) => [...input.data]))).toEqual(before);
-    });
-
-    rule('identity', async () => {
-      const model = await open('identity');
-      const data = new Uint8Array(Uint32Array.of(0x7fc0_0001, 0x8000_0000, 0x0000_0001, 0xff80_0000).buffer);
-      const request = model.request({
-        inputs: [{ name: names.x, datatype: 'FP32', shape: [2, 2], data }],
-        batchSize: 2,
-      });
-      await model.run([request]);
-      expect(await model.outputs(request)).toEqual(
-        new Map([[names.y, { name: names.y, datatype: 'FP32', shape: [2, 2], data }]]),
-      );
-    });
-
-    rule('reports', async () => {
-      const model = await open('addsub');
-      const batch = [model.addSub({ rows: 1, first: 1 }), model.addSub({ rows: 3, first: 2 })];
-      const reportsAtAnswer: number[] = [];
-      for (const request of batch) {
-        const note = () => reportsAtAnswer.push(model.reports.length);
-        request.observer = { responded: note, failed: note };
-      }
-      await model.run(batch);
-      expect(reportsAtAnswer).toEqual([1, 1]);
-      expect(model.reports).toHaveLength(1);
-      const [report] = model.reports;
-      expect(report?.requests).toEqual(batch);
-      expect(report?.batchSize).toBe(4);
-      for (const key of ['computeInputNs', 'computeInferNs', 'computeOutputNs'] as const) {
-        expect(report?.[key]).toBeGreaterThanOrEqual(0);
-      }
-    });
-
-    rule('failure', async () => {
-      const model = await open('addsub');
-      const bad = [model.failing(), model.failing()];
-      const good = model.addSub({ rows: 1, first: 1 });
-      await model.run(bad);
-      for (const request of bad) {
-        const answers = model.responder.answersOf(request);
-        expect(answers).toHaveLength(1);
-        expect(answers[0]?.error?.message).toMatch(/./);
-      }
-      expect(model.reports).toHaveLength(0);
-      await model.run([good]);
-      expect((await model.outputs(good)).size).toBe(2);
-    });
-
-    rule('capacity', async () => {
-      const model = await open('addsub');
-      const instance = model.instance();
-      expect(Number.isInteger(instance.capacity) && instance.capacity >= 1).toBe(true);
-      for (let round = 0; round < 3; round++) {
-        const requests = Array.from({ length: instance.capacity }, (_, i) => model.addSub({ rows: 1, first: i }));
-        const before = model.responder.answers.length;
-        await Promise.all(requests.map((request) => instance.execute([request])));
-        await model.settled(requests);
-        expect(model.responder.answers.slice(before).map((answer) => answer.request)).toEqual(requests);
-      }
-    });
-
-    rule('instances', async () => {
-      const model = await open('addsub', 2);
-      const first = Array.from({ length: 8 }, (_, i) => model.addSub({ rows: 1, first: i }));
-      const second = Array.from({ length: 8 }, (_, i) => model.addSub({ rows: 1, first: 100 + i }));
-      await Promise.all(
-        [first, second].map((requests, index) => oneByOne(requests, (batch) => model.run(batch, index))),
-      );
-      for (const [i, request] of [...first, ...second].entries()) {
-        const sum = (await model.outputs(request)).get(names.sum);
-        expect(sum && valuesOf(sum)[0]).toBe(i < 8 ? i + 0.5 : 100 + i - 8 + 0.5);
-      }
-    });
-
-    rule('inline', async () => {
-      const model = await open('addsub');
-      const instance = model.instance();
-      assert(instance.executeInline !== undefined, WITHOUT_INLINE);
-      const usual = model.addSub({ rows: 2, first: 4 });
-      const inline = model.addSub({ rows: 2, first: 4 });
-      await model.run([usual]);
-      instance.executeInline([inline]);
-      expect(inline.isDone).toBe(true);
-      expect(await model.outputs(inline)).toEqual(await model.outputs(usual));
-      expect(model.reports).toHaveLength(2);
-    });
-
-    rule('inline-failure', async () => {
-      const model = await open('addsub');
-      const instance = model.instance();
-      assert(instance.executeInline !== undefined, WITHOUT_INLINE);
-      const bad = model.failing();
-      instance.executeInline([bad]);
-      expect(model.responder.answersOf(bad)[0]?.error).toBeDefined();
-      const good = model.addSub({ rows: 1, first: 1 });
-      instance.executeInline([good]);
-      expect((await model.outputs(good)).size).toBe(2);
-    });
-
-    rule('release', async () => {
-      const model = await open('addsub');
-      const batch = [model.addSub({ rows: 1, first: 1 }), model.addSub({ rows: 1, first: 2 })];
-      await model.run(batch);
-      (await model.responder.responseOf(at(batch, 0))).release?.();
-      const sum = (await model.outputs(at(batch, 1))).get(names.sum);
-      expect(sum && valuesOf(sum)).toEqual([2.5, 2.5]);
-      (await model.responder.responseOf(at(batch, 1))).release?.();
-    });
-
-    rule('close', async () => {
-      const model = await open('addsub');
-      const requests = Array.from({ length: model.instance().capacity }, (_, i) => model.addSub({ rows: 1, first: i }));
-      const running = requests.map((request) => model.instance().execute([request]));
-      await model.close();
-      expect(requests.map((request) => request.isDone)).toEqual(requests.map(() => true));
-      await Promise.all(running);
-      for (const request of requests) expect((await model.outputs(request)).size).toBe(2);
-    });
-
-    rule('reload', async () => {
-      for (let round = 0; round < 3; round++) {
-        const model = await open('addsub');
-        const request = model.addSub({ rows: 1, first: round });
-        model.validate(request);
-        await model.run([request]);
-        expect((await model.outputs(request)).size).toBe(2);
-        await model.close();
-      }
-    });
+    afterEach(closeAll);
+    for (const id of Object.keys(RULES).filter(isRule)) {
+      const { title, check } = RULES[id];
+      const reason = options.skip?.[id];
+      if (reason === undefined) it(title, () => check(subject));
+      else it.skip(`${title} (skipped: ${reason})`, () => check(subject));
+    }
   });
 }
 
-async function oneByOne(
-  requests: readonly InferenceRequest[],
-  run: (batch: readonly InferenceRequest[]) => Promise<void>,
-): Promise<void> {
-  for (const request of requests) await run([request]);
+/** @internal The subject of the rules over an implementation, and the way to close what they opened. */
+export function contractSubject<Config>(options: BackendContractOptions<Config>): {
+  readonly subject: ContractSubject;
+  closeAll(): Promise<void>;
+} {
+  const names = { ...NAMES, ...options.names };
+  const opened: OpenModel[] = [];
+  const open: ContractSubject['open'] = async (model, instances = 1) => {
+    const backend = await options.makeBackend();
+    const made = await OpenModel.open(backend, await options.makeModel(model), { names, instances });
+    opened.push(made);
+    return made;
+  };
+  const closeAll = async () => {
+    for (const model of opened.splice(0)) await model.close();
+  };
+  return { subject: { names, open }, closeAll };
 }
 
-function at<T>(items: readonly T[], index: number): T {
-  const item = items[index];
-  if (item === undefined) throw new RangeError(`no item ${index} among ${items.length}`);
-  return item;
-}
-
-/** The same bytes, `offset` bytes into a buffer of their own. */
-function shifted(data: Uint8Array, offset: number): Uint8Array {
-  const buffer = new Uint8Array(data.byteLength + offset);
-  buffer.set(data, offset);
-  return buffer.subarray(offset);
+function isRule(id: string): id is ContractRule {
+  return Object.hasOwn(RULES, id);
 }
