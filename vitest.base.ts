@@ -4,7 +4,8 @@ import { defineConfig, type ViteUserConfig } from 'vitest/config';
 export function suite(test: NonNullable<ViteUserConfig['test']> = {}) {
   return defineConfig({
     resolve: { conditions: ['@nereid/source'] },
-    ssr: { resolve: { conditions: ['@nereid/source', 'node', 'import', 'module', 'default'] } },
+    // Vitest hands these to Node as well, where `import` would turn every `require` of a package with two builds into one of its ESM build.
+    ssr: { resolve: { conditions: ['@nereid/source', 'node', 'module', 'default'] } },
     test: {
       include: ['test/**/*.test.ts'],
       benchmark: { include: ['bench/**/*.bench.ts'] },
