@@ -1,6 +1,8 @@
 export { RepositoryError, type RepositoryErrorReason } from './errors.ts';
+export { fsFault } from './fs-fault.ts';
 export { resolveInside } from './inside.ts';
 export { type DirectoryEntry, listDirectory } from './list-directory.ts';
+export { mapLimited } from './map-limited.ts';
 export type {
   CandidateModel,
   ConfigFile,

@@ -1,4 +1,7 @@
-/** Maps with at most `limit` calls pending; results in the order of the items. Rejects with the first rejection. */
+/**
+ * Maps with at most `limit` calls pending; results in the order of the items. Rejects with the first rejection.
+ * @internal
+ */
 export async function mapLimited<T, R>(
   items: readonly T[],
   options: { readonly limit: number; readonly map: (item: T) => Promise<R> },

@@ -1,0 +1,162 @@
+import {
+  type Clock,
+  type InferenceRequest,
+  type InferenceResponse,
+  InferenceServerError,
+  type InstanceSpec,
+  type LoadedModel,
+  type RequestObserver,
+  type Scheduler,
+} from '@nereid/core';
+import type { ModelConfig } from '@nereid/model-config';
+import type { ModelStatistics } from './engine.ts';
+import type { Labels } from './labels.ts';
+import type { OpenInstance } from './open-instance.ts';
+import type { RequestCheck } from './request-check.ts';
+import type { VersionStatistics } from './statistics.ts';
+
+export interface LoadedVersionInit {
+  readonly name: string;
+  readonly version: string;
+  readonly config: ModelConfig;
+  readonly labels: Labels;
+  readonly model: LoadedModel;
+  readonly instances: readonly OpenInstance[];
+  readonly scheduler: Scheduler;
+  readonly check: RequestCheck;
+  readonly statistics: VersionStatistics;
+  readonly clock: Clock;
+}
+
+/**
+ * One version of a model that can serve: its backend objects, its scheduler, its counters.
+ *
+ * Every request holds the version from `infer` until its final answer; `close` waits for the last of them. It is the observer of its
+ * requests, so that counting needs no object per request.
+ */
+export class LoadedVersion implements RequestObserver {
+  readonly name: string;
+  readonly version: string;
+  readonly config: ModelConfig;
+  readonly labels: Labels;
+  readonly instances: readonly InstanceSpec[];
+  readonly #init: LoadedVersionInit;
+  readonly #clock: Clock;
+  readonly #scheduler: Scheduler;
+  readonly #statistics: VersionStatistics;
+  /** What a signature remembers instead of the version itself, so that a front end's cache keeps no unloaded model alive. */
+  readonly #seal = Object.freeze({});
+  #inFlight = 0;
+  #idle: (() => void) | undefined;
+  #closing: Promise<readonly InferenceServerError[]> | undefined;
+
+  constructor(init: LoadedVersionInit) {
+    this.name = init.name;
+    this.version = init.version;
+    this.config = init.config;
+    this.labels = init.labels;
+    this.instances = init.instances.map(({ spec }) => spec);
+    this.#init = init;
+    this.#clock = init.clock;
+    this.#scheduler = init.scheduler;
+    this.#statistics = init.statistics;
+  }
+
+  /** Requests accepted and not yet answered finally. */
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  /**
+   * Checks a request and queues it. From then on the request is answered by the scheduler or the backend.
+   * @throws {InferenceServerError} when the request does not fit the model; then it is not queued, not counted, and still the caller's
+   */
+  infer(request: InferenceRequest): void {
+    request.arrivedMicros = this.#clock.nowMicros();
+    const { signature } = request;
+    if (signature !== undefined && signature.acceptedBy === this.#seal) request.batchSize = signature.batchSize;
+    else this.#accept(request);
+    request.observer = this;
+    this.#inFlight++;
+    this.#scheduler.enqueue(request);
+  }
+
+  /** Called by the request after its responder. */
+  responded(request: InferenceRequest, _response: InferenceResponse | undefined, final: boolean): void {
+    if (!final) return;
+    this.#statistics.succeeded(request, this.#clock.nowMicros());
+    this.#release();
+  }
+
+  /** Called by the request after its responder. */
+  failed(request: InferenceRequest): void {
+    this.#statistics.failed(request, this.#clock.nowMicros());
+    this.#release();
+  }
+
+  statistics(): ModelStatistics {
+    return this.#statistics.snapshot(this);
+  }
+
+  /**
+   * Takes no more requests, runs those that wait, waits until the last is answered, then frees instances and model. A part that fails
+   * to close does not keep the others open. Later calls wait for the first.
+   * @returns what failed; empty when all was freed
+   */
+  close(): Promise<readonly InferenceServerError[]> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  #accept(request: InferenceRequest): void {
+    const { check, model } = this.#init;
+    try {
+      request.batchSize = check.check(request);
+      model.validate?.(request);
+    } catch (thrown) {
+      throw withRequestId(thrown, request.id);
+    }
+    if (request.signature === undefined || !check.isCacheable) return;
+    request.signature.acceptedBy = this.#seal;
+    request.signature.batchSize = request.batchSize;
+  }
+
+  #release(): void {
+    this.#inFlight--;
+    if (this.#inFlight === 0) this.#idle?.();
+  }
+
+  async #close(): Promise<readonly InferenceServerError[]> {
+    const { instances, model } = this.#init;
+    const errors = await collectErrors([() => this.#scheduler.stop()]);
+    if (this.#inFlight > 0) {
+      await new Promise<void>((resolve) => {
+        this.#idle = resolve;
+      });
+    }
+    errors.push(
+      ...(await collectErrors(
+        instances.map(
+          ({ instance }) =>
+            () =>
+              instance.close(),
+        ),
+      )),
+    );
+    errors.push(...(await collectErrors([() => model.close()])));
+    return errors;
+  }
+}
+
+/** Runs every step at once and answers with what they threw. */
+export async function collectErrors(steps: readonly (() => Promise<void>)[]): Promise<InferenceServerError[]> {
+  const results = await Promise.allSettled(steps.map(async (step) => step()));
+  return results.flatMap((result) => (result.status === 'rejected' ? [InferenceServerError.from(result.reason)] : []));
+}
+
+/** A stranger, which is a defect and no refusal, stays what it is. */
+function withRequestId(thrown: unknown, id: string): unknown {
+  if (!(thrown instanceof InferenceServerError)) return thrown;
+  const message = `[request id: ${id === '' ? '<id_unknown>' : id}] ${thrown.message}`;
+  return new InferenceServerError(thrown.code, message, { cause: thrown });
+}

@@ -1,0 +1,245 @@
+import { SystemClock } from '@nereid/batching';
+import {
+  type Backend,
+  type Clock,
+  type InferenceRequest,
+  InferenceServerError,
+  type Logger,
+  silentLogger,
+} from '@nereid/core';
+import type { ModelConfig } from '@nereid/model-config';
+import type { ModelRepository } from '@nereid/repository';
+import type { InferenceEngine, ModelIndexEntry, ModelMetadata, ModelStatistics } from './engine.ts';
+import { ServingError } from './errors.ts';
+import { type LoadAllContext, type LoadFailure, loadAll } from './load-all.ts';
+import type { SchedulerOptions } from './load-version.ts';
+import type { LoadedVersion } from './loaded-version.ts';
+import { type ModelRow, ModelSet } from './model-set.ts';
+import type { ServedModel } from './served-model.ts';
+import { awaitDrain, type LeftOver, type StopOptions, type StopReport } from './stop.ts';
+import { tensorSpecs, toMetadata } from './tensor-spec.ts';
+
+export interface EngineOptions {
+  readonly repository: ModelRepository;
+  /** What runs models; each serves the configurations whose `backend` is its name. */
+  readonly backends: readonly Backend<ModelConfig>[];
+  /** Queue limit and fast lane of every model; the scheduler's defaults apply. */
+  readonly scheduler?: SchedulerOptions | undefined;
+  /** A `SystemClock` by default. */
+  readonly clock?: Clock | undefined;
+  /** Drops everything by default. */
+  readonly logger?: Logger | undefined;
+  /** Whether readiness asks for every known version to be READY, as opposed to start-up being over. Default true. */
+  readonly strictReadiness?: boolean | undefined;
+  /** Versions that load at the same time. Default 4. */
+  readonly modelLoadConcurrency?: number | undefined;
+  /** How often a version that fails to load is tried again, at once. Default 0. */
+  readonly modelLoadRetryCount?: number | undefined;
+  /** Ids of the GPUs that instances may use; left out, a configuration that asks for one is refused. */
+  readonly gpus?: readonly number[] | undefined;
+  /** Largest label file, warmup file and warmup tensor; a larger one fails its version. Default 64 MiB. */
+  readonly maxFileBytes?: number | undefined;
+  /** Most instances of one version, as each may cost a thread; more fail the version. Default 1024. */
+  readonly maxInstances?: number | undefined;
+}
+
+/** How start-up went. */
+export interface LoadReport {
+  /** Whether everything found is served: what an exit-on-error policy asks for. */
+  readonly isComplete: boolean;
+  /** Models and versions that are not. */
+  readonly failures: readonly LoadFailure[];
+  /** Set when the repository itself is unusable. Then the engine neither becomes live nor ready, and has no models. */
+  readonly error?: InferenceServerError;
+}
+
+type Phase = 'new' | 'loading' | 'running' | 'failed' | 'stopping';
+
+/**
+ * Makes an engine. It serves nothing before `load()`; it is to be closed with `stop()`.
+ */
+export function createEngine(options: EngineOptions): ServingEngine {
+  return new ServingEngine(options);
+}
+
+/** The engine behind every protocol: models of a repository, run by backends. */
+export class ServingEngine implements InferenceEngine, AsyncDisposable {
+  readonly #repository: ModelRepository;
+  readonly #models = new ModelSet();
+  readonly #context: LoadAllContext;
+  readonly #strictReadiness: boolean;
+  #phase: Phase = 'new';
+  #loading: Promise<LoadReport> | undefined;
+  #stopping: Promise<StopReport> | undefined;
+
+  constructor(options: EngineOptions) {
+    this.#repository = options.repository;
+    this.#strictReadiness = options.strictReadiness ?? true;
+    const backends = new Map(options.backends.map((backend) => [backend.name, backend]));
+    const logger = options.logger ?? silentLogger;
+    this.#context = {
+      backends,
+      logger,
+      clock: options.clock ?? new SystemClock(),
+      scheduler: options.scheduler ?? {},
+      maxFileBytes: options.maxFileBytes ?? 64 * 1024 * 1024,
+      maxInstances: options.maxInstances ?? 1024,
+      prepare: { backends: [...backends.keys()], gpus: options.gpus, logger },
+      concurrency: options.modelLoadConcurrency ?? 4,
+      retryCount: options.modelLoadRetryCount ?? 0,
+      isStopping: () => this.#phase === 'stopping',
+    };
+  }
+
+  /**
+   * Loads every model of the repository, the latest versions or as their policies say. A model that fails touches no other. Later calls
+   * answer with the first's report.
+   */
+  load(): Promise<LoadReport> {
+    this.#loading ??= this.#load();
+    return this.#loading;
+  }
+
+  /**
+   * Stops in this order: no longer live, ready or open to requests; what was accepted is run and answered; instances are closed and
+   * models unloaded. A load in progress is waited for. Later calls answer with the first's report.
+   */
+  stop(options: StopOptions = {}): Promise<StopReport> {
+    this.#stopping ??= this.#stop(options);
+    return this.#stopping;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+
+  /** Every model and version with its state and instances, ascending by name and version: the table shown after start-up. */
+  models(): readonly ModelRow[] {
+    return this.#models.rows();
+  }
+
+  /**
+   * Labels of an output's classes by index; undefined when the output has none.
+   * @throws {ServingError} as the other look-ups
+   */
+  labels(name: string, output: string, version = ''): readonly string[] | undefined {
+    return this.#models.find(name, version).labels.get(output);
+  }
+
+  isLive(): boolean {
+    return this.#phase === 'running';
+  }
+
+  isReady(): boolean {
+    return this.#phase === 'running' && (!this.#strictReadiness || this.#models.models.every((model) => model.isReady));
+  }
+
+  isModelReady(name: string, version = ''): boolean {
+    return this.#models.peek(name, version) !== undefined;
+  }
+
+  infer(request: InferenceRequest): void {
+    try {
+      if (request.isCancelled) throw new ServingError('cancelled', 'the request was cancelled before it was queued');
+      this.#models.find(request.modelName, request.modelVersion).infer(request);
+    } catch (thrown) {
+      this.#refuse(request, thrown);
+    }
+  }
+
+  modelMetadata(name: string, version = ''): ModelMetadata {
+    const { config, version: found } = this.#models.find(name, version);
+    const versions = version === '' ? this.#models.findModel(name).ready.map((ready) => ready.version) : [found];
+    const { inputs, outputs } = tensorSpecs(config);
+    return {
+      name,
+      versions,
+      platform: config.platform === '' ? config.backend : config.platform,
+      inputs: inputs.map(toMetadata),
+      outputs: outputs.map(toMetadata),
+    };
+  }
+
+  modelConfig(name: string, version = ''): ModelConfig {
+    return this.#models.find(name, version).config;
+  }
+
+  statistics(name?: string, version = ''): readonly ModelStatistics[] {
+    return this.#versionsFor(name, version).map((loaded) => loaded.statistics());
+  }
+
+  index(): readonly ModelIndexEntry[] {
+    return this.#models.index(this.#repository.names());
+  }
+
+  #versionsFor(name: string | undefined, version: string): readonly LoadedVersion[] {
+    if (name === undefined) return this.#models.ready;
+    return version === '' ? this.#models.findModel(name).ready : [this.#models.find(name, version)];
+  }
+
+  /** A request that was never queued; or a defect, which must neither escape nor be answered in detail. */
+  #refuse(request: InferenceRequest, thrown: unknown): void {
+    const { logger } = this.#context;
+    const isOurs = thrown instanceof InferenceServerError;
+    if (!isOurs)
+      logger.error({ err: thrown }, `request for model '${request.modelName}' met a defect: ${String(thrown)}`);
+    if (request.isDone) return;
+    const error = isOurs ? thrown : new InferenceServerError('INTERNAL', 'internal error; the log has the details');
+    try {
+      request.fail(error);
+    } catch (again) {
+      logger.error({ err: again }, `the answer to a request for model '${request.modelName}' could not be delivered`);
+    }
+  }
+
+  async #load(): Promise<LoadReport> {
+    try {
+      if (this.#phase !== 'new') throw stopping();
+      this.#phase = 'loading';
+      const entries = await this.#repository.scan();
+      const failures = await loadAll(entries, { models: this.#models, context: this.#context });
+      this.#finishLoading('running');
+      return { isComplete: failures.length === 0, failures };
+    } catch (thrown) {
+      const error = InferenceServerError.from(thrown);
+      this.#context.logger.error({ err: thrown }, `failed to load all models: ${error.message}`);
+      this.#finishLoading('failed');
+      return { isComplete: false, failures: [], error };
+    }
+  }
+
+  #finishLoading(phase: Phase): void {
+    if (this.#phase === 'loading') this.#phase = phase;
+  }
+
+  #stop(options: StopOptions): Promise<StopReport> {
+    this.#phase = 'stopping';
+    this.#models.closeWith(stopping());
+    const left = (): readonly LeftOver[] => this.#models.models.flatMap((model) => model.unfinished());
+    return awaitDrain({ done: this.#unloadAll(), left, timeoutMs: options.timeoutMs ?? 30_000 }, this.#context);
+  }
+
+  async #unloadAll(): Promise<void> {
+    const unloadReady = () => Promise.all(this.#models.models.flatMap((model) => this.#unload(model)));
+    await unloadReady();
+    // Versions that were loading when the stop came are unloaded as soon as they are loaded.
+    await this.#loading;
+    await unloadReady();
+  }
+
+  #unload(model: ServedModel): Promise<void>[] {
+    return model.ready.map(async (loaded) => {
+      const { version } = loaded;
+      const { logger } = this.#context;
+      model.set(version, { state: 'UNLOADING', loaded });
+      const errors = await loaded.close();
+      for (const error of errors) logger.error({ err: error }, `unloading '${model.name}': ${error.message}`);
+      model.set(version, { state: 'UNAVAILABLE', reason: 'unloaded' });
+      logger.info({ model: model.name, version }, `successfully unloaded '${model.name}' version ${version}`);
+    });
+  }
+}
+
+function stopping(): ServingError {
+  return new ServingError('stopping', 'Server exiting: it has stopped accepting new inference requests');
+}
