@@ -2,185 +2,116 @@ import type protobuf from 'protobufjs/light.js';
 import { resolveBracketName } from './bracket-name.ts';
 import { checkMapEntry } from './check-map.ts';
 import { checkScalar } from './check-scalar.ts';
+import { checkUnknownField } from './check-unknown.ts';
 import { describeSlot } from './describe-slot.ts';
 import type { Problems } from './diagnostic.ts';
 import type { Findings, Rewrite } from './findings.ts';
-import { nearestName } from './nearest-name.ts';
+import { MessageScope } from './message-scope.ts';
 import { quote } from './quote.ts';
 import { type FieldInfo, type Slot, typeInfo } from './schema.ts';
-import type { BracketName, Document, Field, Item, Token, Value } from './syntax.ts';
+import type { BracketName, Document, Field, MessageValue, Scalar, Value } from './syntax.ts';
 import { nameText, over } from './tree.ts';
-
-/** The message whose items are being checked. */
-interface MessageScope {
-  readonly type: protobuf.Type;
-  readonly items: readonly Item[];
-  /** Its opening bracket; of the outermost message, the end of the text. */
-  readonly anchor: Token;
-  readonly isClosed: boolean;
-  readonly parent: MessageScope | undefined;
-  /** What was set so far, by field and by oneof. */
-  readonly seen: Map<protobuf.Field | protobuf.OneOf, Sighting>;
-  /** Keys that were set so far, by map field. */
-  readonly mapKeys: Map<protobuf.Field, Map<string, Token>>;
-}
-
-interface Sighting {
-  readonly label: string;
-  readonly token: Token;
-}
 
 /** Checks a whole tree against a message type: reports every problem, and says what to read differently. */
 export function checkDocument(type: protobuf.Type, document: Document, problems: Problems): readonly Rewrite[] {
   const findings: Findings = { problems, rewrites: [] };
-  const scope = messageScope({ type, items: document.items, anchor: document.end, isClosed: true, parent: undefined });
-  checkItems(scope, findings);
+  const { items, end: anchor } = document;
+  checkItems(new MessageScope({ type, items, anchor, isClosed: true, parent: undefined, findings }));
   return findings.rewrites;
 }
 
-function messageScope(init: Omit<MessageScope, 'seen' | 'mapKeys'>): MessageScope {
-  return { ...init, seen: new Map(), mapKeys: new Map() };
-}
-
-function checkItems(scope: MessageScope, findings: Findings): void {
-  let isWhole = scope.isClosed;
+function checkItems(scope: MessageScope): void {
+  let isWhole = true;
   for (const item of scope.items) {
-    if (item.kind === 'field') checkField(item, { scope, findings });
+    if (item.kind === 'field') checkField(item, scope);
     else isWhole = false;
   }
-  // What was passed over may hold the field.
-  if (isWhole) reportMissing(scope, findings);
+  // What was passed over, or lies behind the bracket that is missing, may hold the field.
+  if (isWhole && !scope.lacksClose) scope.reportMissing();
 }
 
-function checkField(field: Field, { scope, findings }: { scope: MessageScope; findings: Findings }): void {
+function checkField(field: Field, scope: MessageScope): void {
   if (field.name.kind === 'bracket-name') {
-    checkBracketField(field, { name: field.name, scope, findings });
+    checkBracketField(field, { name: field.name, scope });
     return;
   }
-  const name = nameText(field.name);
   const { token } = field.name;
-  const info = typeInfo(scope.type).byName.get(name);
-  if (info !== undefined) {
-    if (info.readerName !== undefined) findings.rewrites.push({ ...over(token), text: info.readerName });
-    checkFieldValue(field, { info, token, scope, findings });
+  const info = typeInfo(scope.type).byName.get(nameText(field.name));
+  if (info === undefined) {
+    const outer = checkUnknownField(token, scope);
+    if (outer !== undefined && field.value !== undefined) checkValue(field.value, outer);
     return;
   }
-  const outer = scope.isClosed ? undefined : enclosingField(name, scope);
-  // The block was not closed, so this field belongs to a message around it.
-  if (outer !== undefined && field.value !== undefined) checkValue(field.value, { ...outer, findings });
-  else reportUnknown(name, { token, scope, findings });
+  if (info.readerName !== undefined) scope.findings.rewrites.push({ ...over(token), text: info.readerName });
+  checkKnownField(field, { info, scope });
 }
 
-function enclosingField(name: string, scope: MessageScope): { info: FieldInfo; scope: MessageScope } | undefined {
-  for (let outer = scope.parent; outer !== undefined; outer = outer.parent) {
-    const info = typeInfo(outer.type).byName.get(name);
-    if (info !== undefined) return { info, scope: outer };
-  }
-  return undefined;
-}
-
-function checkBracketField(
-  field: Field,
-  { name, scope, findings }: { name: BracketName; scope: MessageScope; findings: Findings },
-): void {
-  const resolved = resolveBracketName(name, scope.type, findings.problems);
+function checkBracketField(field: Field, { name, scope }: { name: BracketName; scope: MessageScope }): void {
+  const resolved = resolveBracketName(name, scope.type, scope.findings.problems);
   if (resolved === undefined) return;
   if (resolved.kind === 'extension') {
-    checkFieldValue(field, { info: resolved.info, token: name.open, scope, findings });
+    checkKnownField(field, { info: resolved.info, scope });
     return;
   }
   // An expanded Any sets both of its fields.
-  for (const info of typeInfo(scope.type).fields) markSet(info, { token: name.open, scope, findings });
-  if (field.value !== undefined) checkSlot(resolved.slot, { value: field.value, scope, findings });
+  for (const info of typeInfo(scope.type).fields) scope.markSet(info, field);
+  if (field.value !== undefined) checkSlot(resolved.slot, { value: field.value, scope });
 }
 
-interface FieldCheck {
+interface Target {
   readonly info: FieldInfo;
-  /** Of the field's name. */
-  readonly token: Token;
   readonly scope: MessageScope;
-  readonly findings: Findings;
 }
 
 /** Checks one field that the type has: how often it is set, and what to. */
-function checkFieldValue(field: Field, { info, token, scope, findings }: FieldCheck): void {
-  if (!info.field.repeated && !info.field.map) markSet(info, { token, scope, findings });
+function checkKnownField(field: Field, { info, scope }: Target): void {
+  if (isSingular(info)) scope.markSet(info, field);
   if (field.value === undefined) return;
   if (field.colon === undefined && info.slot.type !== 'message' && isEmptyList(field.value)) {
     const suggestion = `${info.textName}:`;
     const message = `${quote(info.textName)} needs a colon before its value; write ${quote(suggestion)}`;
-    findings.problems.add({ reason: 'missing-colon', message, ...over(token), suggestion });
+    scope.findings.problems.add({ reason: 'missing-colon', message, ...over(field.value.open), suggestion: ': [' });
   }
-  checkValue(field.value, { info, scope, findings });
+  checkValue(field.value, { info, scope });
 }
 
-function isEmptyList(value: Value): boolean {
+function isSingular({ field }: FieldInfo): boolean {
+  return !field.repeated && !field.map;
+}
+
+/** An empty list is the one value that shows only with the schema whether it needs a colon. */
+function isEmptyList(value: Value): value is Extract<Value, { kind: 'list' }> {
   return value.kind === 'list' && value.elements.length === 0;
 }
 
-/** Reports a second value of a singular field, and a second member of a oneof. */
-function markSet({ field, textName }: FieldInfo, { token, scope, findings }: Omit<FieldCheck, 'info'>): void {
-  const { problems } = findings;
-  const earlier = scope.seen.get(field);
-  const rival = field.partOf === null ? undefined : scope.seen.get(field.partOf);
-  if (earlier !== undefined) {
-    const message = `${quote(textName)} is set twice, first in line ${lineOf(earlier.token, problems)}; remove one`;
-    problems.add({ reason: 'duplicate-field', message, ...over(token) });
-  } else if (rival !== undefined) {
-    const both = `${quote(textName)} and ${quote(rival.label)} (line ${lineOf(rival.token, problems)})`;
-    const message = `${both} exclude each other: both belong to ${field.partOf?.name}; remove one`;
-    problems.add({ reason: 'oneof-conflict', message, ...over(token) });
-  }
-  const sighting = { label: textName, token };
-  if (earlier === undefined) scope.seen.set(field, sighting);
-  if (field.partOf !== null && rival === undefined) scope.seen.set(field.partOf, sighting);
-}
-
-function lineOf(token: Token, problems: Problems): number {
-  return problems.lines.positionAt(token.start).line;
-}
-
-interface ValueCheck {
-  readonly info: FieldInfo;
-  readonly scope: MessageScope;
-  readonly findings: Findings;
-}
-
-function checkValue(value: Value, { info, scope, findings }: ValueCheck): void {
+function checkValue(value: Value, { info, scope }: Target): void {
   if (value.kind !== 'list') {
-    checkElement(value, { info, scope, findings });
+    checkElement(value, { info, scope });
     return;
   }
-  if (!info.field.repeated && !info.field.map) {
+  if (isSingular(info)) {
     const message = `${quote(info.textName)} takes one value, not a list; remove the brackets`;
-    findings.problems.add({ reason: 'unexpected-list', message, ...over(value.open) });
+    scope.findings.problems.add({ reason: 'unexpected-list', message, ...over(value.open) });
   }
   for (const element of value.elements) {
     // A list inside a list has been reported by the parser.
-    if (element.kind === 'element' && element.value.kind !== 'list')
-      checkElement(element.value, { info, scope, findings });
+    if (element.kind === 'element' && element.value.kind !== 'list') checkElement(element.value, { info, scope });
   }
 }
 
-function checkElement(value: Exclude<Value, { kind: 'list' }>, { info, scope, findings }: ValueCheck): void {
+function checkElement(value: Scalar | MessageValue, { info, scope }: Target): void {
   if (info.keySlot === undefined) {
-    checkSlot(info.slot, { value, scope, findings });
+    checkSlot(info.slot, { value, scope });
     return;
   }
-  const keys = scope.mapKeys.get(info.field) ?? new Map<string, Token>();
-  scope.mapKeys.set(info.field, keys);
-  const checkPart = (slot: Slot, part: Value) => checkSlot(slot, { value: part, scope, findings });
-  checkMapEntry(value, { info, keySlot: info.keySlot, keys, problems: findings.problems, checkPart });
-}
-
-interface SlotCheck {
-  readonly value: Value;
-  readonly scope: MessageScope;
-  readonly findings: Findings;
+  const checkPart = (slot: Slot, part: Value) => checkSlot(slot, { value: part, scope });
+  const { problems } = scope.findings;
+  checkMapEntry(value, { info, keySlot: info.keySlot, keys: scope.keysOf(info.field), problems, checkPart });
 }
 
 /** Checks one value against what its slot takes. */
-function checkSlot(slot: Slot, { value, scope, findings }: SlotCheck): void {
+function checkSlot(slot: Slot, { value, scope }: { value: Value; scope: MessageScope }): void {
+  const { findings } = scope;
   if (value.kind === 'scalar') {
     checkScalar(slot, { scalar: value, findings });
   } else if (value.kind === 'list' || slot.messageType === undefined) {
@@ -189,27 +120,6 @@ function checkSlot(slot: Slot, { value, scope, findings }: SlotCheck): void {
   } else {
     const { items, open: anchor, close } = value;
     const isClosed = close !== undefined;
-    checkItems(messageScope({ type: slot.messageType, items, anchor, isClosed, parent: scope }), findings);
-  }
-}
-
-function reportUnknown(name: string, { token, scope, findings }: Omit<FieldCheck, 'info'>): void {
-  const { problems } = findings;
-  const { type } = scope;
-  if (type.isReservedName(name)) {
-    const message = `${quote(name)} is a removed field of ${type.name}; it has no effect`;
-    problems.add({ reason: 'reserved-field', severity: 'warning', message, ...over(token) });
-    return;
-  }
-  const suggestion = problems.hasRoom ? nearestName(name, typeInfo(type).textNames) : undefined;
-  const hint = suggestion === undefined ? '' : `; did you mean ${quote(suggestion)}?`;
-  const message = `${type.name} has no field ${quote(name)}${hint}`;
-  problems.add({ reason: 'unknown-field', message, ...over(token), suggestion });
-}
-
-function reportMissing({ type, anchor, seen }: MessageScope, { problems }: Findings): void {
-  for (const { field, textName } of typeInfo(type).required) {
-    if (seen.has(field)) continue;
-    problems.add({ reason: 'missing-required', message: `${type.name} needs ${quote(textName)}`, ...over(anchor) });
+    checkItems(new MessageScope({ type: slot.messageType, items, anchor, isClosed, parent: scope, findings }));
   }
 }

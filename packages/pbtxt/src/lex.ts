@@ -1,7 +1,7 @@
 import type { Problems } from './diagnostic.ts';
+import { readEscape } from './escape.ts';
 import { classifyNumber } from './number.ts';
 import { codePointName, quote } from './quote.ts';
-import { readEscape } from './escape.ts';
 import type { Token, TokenKind } from './syntax.ts';
 
 /*

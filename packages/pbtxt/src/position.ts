@@ -36,6 +36,12 @@ export class LineIndex {
     return { line: low + 1, column: inside - (starts[low] ?? 0) + 1, offset: inside };
   }
 
+  /** One line, counted from 1, with its line break; empty for a line that the text does not have. */
+  lineText(line: number): string {
+    const starts = this.#starts();
+    return this.text.slice(starts[line - 1] ?? this.text.length, starts[line] ?? this.text.length);
+  }
+
   /** The span from offset `start` up to, not including, offset `end`. */
   span(start: number, end: number): Span {
     return { start: this.positionAt(start), end: this.positionAt(Math.max(start, end)) };
