@@ -70,10 +70,12 @@ bool AllBooleans(const ByteView* buffers, size_t count) {
   });
 }
 
-// Whether dropping `tensor` would free its bytes: no other tensor and no view shares them, and they are not a corner of something larger.
+// Whether dropping `tensor` would free its bytes: they are not borrowed from a request (such a pointer has no context to free), no other
+// tensor and no view shares them, and they are not a corner of something larger.
 bool OwnsItsBytes(const at::Tensor& tensor, size_t references) {
-  return tensor.use_count() == references && tensor.storage().use_count() == 1 &&
-         tensor.storage().nbytes() / 2 <= tensor.nbytes();
+  const at::Storage& storage = tensor.storage();
+  return storage.data_ptr().get_context() != nullptr && tensor.use_count() == references && storage.use_count() == 1 &&
+         storage.nbytes() / 2 <= tensor.nbytes();
 }
 
 // On the CPU, contiguous, with lazy conjugation and negation done. The checks keep the dispatcher out of the usual case, which needs nothing.
