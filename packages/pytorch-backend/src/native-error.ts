@@ -15,12 +15,29 @@ const CODES: ReadonlySet<string> = new Set<ErrorCode>([
   'CANCELLED',
 ]);
 
-/** A run that failed, e.g. `PyTorch execute failure: …`; the wording in front is that of the original. */
-export function executionError(init: {
+/** How the addon says that forward returned less than an output's index asks for. */
+const NO_SUCH_OUTPUT = /^The output at index (\d+) in the model configuration (refers to .*)$/;
+
+export interface FailedRun {
   readonly plan: ModelPlan;
   readonly instanceName: string;
   readonly thrown: unknown;
-}): PyTorchBackendError {
+}
+
+/** A run that failed, e.g. `PyTorch execute failure: …`; the wording in front is that of the original. */
+export function executionError(init: FailedRun): PyTorchBackendError {
+  return noSuchOutput(init) ?? failedRun(init);
+}
+
+function noSuchOutput({ plan, thrown }: FailedRun): PyTorchBackendError | undefined {
+  const match = NO_SUCH_OUTPUT.exec(thrown instanceof Error ? thrown.message : '');
+  if (match === null) return undefined;
+  const name = plan.outputs.find(({ index }) => index === Number(match[1]))?.spec.name ?? `at index ${match[1]}`;
+  const message = `The output ${name} in the model configuration ${match[2]}`;
+  return new PyTorchBackendError({ code: 'INVALID_ARG', reason: 'output', message, cause: thrown });
+}
+
+function failedRun(init: FailedRun): PyTorchBackendError {
   const prefix =
     init.plan.engine === 'torchscript'
       ? 'PyTorch execute failure'

@@ -127,7 +127,7 @@ function checkPositions(request: SignatureRequest, positions: readonly number[])
 
 /** The same input, once its datatype fits the argument. */
 function fitted({ modelName }: SignatureRequest, spec: InputSpec, argument: SchemaArgument | undefined): InputSpec {
-  if (argument === undefined || isStrings(argument.type) === (spec.datatype === 'BYTES')) return spec;
+  if (argument === undefined) return spec;
   if (!isTensor(argument.type) && !isStrings(argument.type)) {
     throw signatureError(
       'INTERNAL',
@@ -135,6 +135,7 @@ function fitted({ modelName }: SignatureRequest, spec: InputSpec, argument: Sche
         `'${spec.name}' stands for, takes no tensor. Leave it out of the configuration, so that its default holds.`,
     );
   }
+  if (isStrings(argument.type) === (spec.datatype === 'BYTES')) return spec;
   throw signatureError(
     'INVALID_ARG',
     `model '${modelName}': input '${spec.name}' is ${datatypeToConfig(spec.datatype)}, but argument '${argument.name}' of forward is ` +
