@@ -12,12 +12,12 @@ import {
 import { instanceSpecs, type ModelConfig } from '@nereid/model-config';
 import type { ModelVersion } from '@nereid/repository';
 import { ServingError } from './errors.ts';
-import { readLabels } from './labels.ts';
-import { collectErrors, LoadedVersion } from './loaded-version.ts';
-import { type OpenInstance, openInstance } from './open-instance.ts';
+import { type Labels, readLabels } from './labels.ts';
+import { LoadedVersion } from './loaded-version.ts';
+import { closeModel, type OpenInstance, openInstance } from './open-instance.ts';
 import { RequestCheck } from './request-check.ts';
 import { VersionStatistics } from './statistics.ts';
-import { warmupSamples } from './warmup-data.ts';
+import { type WarmupSample, warmupSamples } from './warmup-data.ts';
 
 /** How requests wait and run. */
 export type SchedulerOptions = Omit<DefaultSchedulerOptions, 'instances' | 'clock'>;
@@ -49,48 +49,74 @@ export interface VersionPlan {
  * @throws {InferenceServerError} with the reason for the index; nothing stays open then
  */
 export async function loadVersion(plan: VersionPlan, context: LoadContext): Promise<LoadedVersion> {
-  const { config, version } = plan;
-  if (version.fault !== undefined) throw new ServingError('bad-model', version.fault);
-  const backend = findBackend(plan, context);
-  const instances = planInstances(config, context.maxInstances);
-  const place = { modelDirectory: plan.modelDirectory, maxBytes: context.maxFileBytes };
-  const labels = await readLabels(config, place);
-  const samples = await warmupSamples(config, place);
-  const check = new RequestCheck(config);
-  const model = await backend.load({
+  const parts = await readParts(plan, context);
+  const model = await parts.backend.load({
     name: plan.name,
-    version: version.version,
+    version: plan.version.version,
     modelDirectory: plan.modelDirectory,
-    versionDirectory: version.directory,
-    config,
-    instances: instances.map(({ spec }) => spec),
+    versionDirectory: plan.version.directory,
+    config: plan.config,
+    instances: parts.instances.map(({ spec }) => spec),
     logger: context.logger,
   });
-  const reports = new Reports();
   const opened: OpenInstance[] = [];
   try {
-    // One after another: two loads of one model at once would need twice its memory.
-    for (const planned of instances) {
-      await openInstance({ ...planned, modelName: plan.name, model, check, samples, report: reports.take }, opened);
-    }
-    const active = opened.filter(({ isPassive }) => !isPassive).map(({ instance }) => instance);
-    reports.scheduler = new DefaultScheduler({ ...context.scheduler, instances: active, clock: context.clock });
-    return new LoadedVersion({
-      name: plan.name,
-      version: version.version,
-      config,
-      labels,
-      model,
-      instances: opened,
-      scheduler: reports.scheduler,
-      check,
-      statistics: reports.statistics,
-      clock: context.clock,
-    });
+    return await assemble({ plan, context, parts, model }, opened);
   } catch (thrown) {
-    await closeAfterFailure({ opened, model }, context.logger);
+    for (const error of await closeModel(opened, model)) {
+      context.logger.error({ err: error }, `cleaning up after a failed load: ${error.message}`);
+    }
     throw InferenceServerError.from(thrown);
   }
+}
+
+/** Everything that can be known, and be wrong, before the backend opens the model. */
+interface Parts {
+  readonly backend: Backend<ModelConfig>;
+  readonly instances: readonly PlannedInstance[];
+  readonly labels: Labels;
+  readonly samples: readonly WarmupSample[];
+  readonly check: RequestCheck;
+}
+
+async function readParts(plan: VersionPlan, context: LoadContext): Promise<Parts> {
+  const { config, version } = plan;
+  if (version.fault !== undefined) throw new ServingError('bad-model', version.fault);
+  const place = { modelDirectory: plan.modelDirectory, maxBytes: context.maxFileBytes };
+  return {
+    backend: findBackend(plan, context),
+    instances: planInstances(config, context.maxInstances),
+    labels: await readLabels(config, place),
+    samples: await warmupSamples(config, place),
+    check: new RequestCheck(config),
+  };
+}
+
+/** Creates and warms the instances, which it adds to `opened` one by one, and puts a scheduler before them. */
+async function assemble(
+  from: {
+    readonly plan: VersionPlan;
+    readonly context: LoadContext;
+    readonly parts: Parts;
+    readonly model: LoadedModel;
+  },
+  opened: OpenInstance[],
+): Promise<LoadedVersion> {
+  const { model, plan, context } = from;
+  const { check, instances, labels, samples } = from.parts;
+  const { clock } = context;
+  const reports = new Reports();
+  // One after another: two loads of one model at once would need twice its memory.
+  for (const planned of instances) {
+    await openInstance({ ...planned, modelName: plan.name, model, check, samples, report: reports.take }, opened);
+  }
+  const active = opened.filter(({ isPassive }) => !isPassive).map(({ instance }) => instance);
+  const scheduler = new DefaultScheduler({ ...context.scheduler, instances: active, clock });
+  reports.scheduler = scheduler;
+  const { name, config, version } = plan;
+  const { statistics } = reports;
+  const parts = { model, instances: opened, scheduler, check, statistics, clock };
+  return new LoadedVersion({ name, version: version.version, config, labels, ...parts });
 }
 
 /** Where the execution reports of all instances of a version go. The scheduler comes later than the instances that report. */
@@ -120,7 +146,7 @@ interface PlannedInstance {
 
 function planInstances(config: ModelConfig, maxInstances: number): readonly PlannedInstance[] {
   const groups = config.instanceGroup;
-  // Counted before they are listed: a count may be any 32-bit number.
+  // Counted before they are listed.
   const count = groups.reduce((sum, group) => sum + group.count * Math.max(1, group.gpus.length), 0);
   if (count > maxInstances) {
     throw new ServingError(
@@ -137,19 +163,4 @@ function planInstances(config: ModelConfig, maxInstances: number): readonly Plan
   return groups.flatMap((group) =>
     instanceSpecs({ ...config, instanceGroup: [group] }).map((spec) => ({ spec, isPassive: group.passive })),
   );
-}
-
-async function closeAfterFailure(
-  open: { readonly opened: readonly OpenInstance[]; readonly model: LoadedModel },
-  logger: Logger,
-): Promise<void> {
-  const errors = await collectErrors(
-    open.opened.map(
-      ({ instance }) =>
-        () =>
-          instance.close(),
-    ),
-  );
-  errors.push(...(await collectErrors([() => open.model.close()])));
-  for (const error of errors) logger.error({ err: error }, `cleaning up after a failed load: ${error.message}`);
 }

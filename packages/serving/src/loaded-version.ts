@@ -11,7 +11,7 @@ import {
 import type { ModelConfig } from '@nereid/model-config';
 import type { ModelStatistics } from './engine.ts';
 import type { Labels } from './labels.ts';
-import type { OpenInstance } from './open-instance.ts';
+import { closeModel, type OpenInstance } from './open-instance.ts';
 import type { RequestCheck } from './request-check.ts';
 import type { VersionStatistics } from './statistics.ts';
 
@@ -127,31 +127,14 @@ export class LoadedVersion implements RequestObserver {
   }
 
   async #close(): Promise<readonly InferenceServerError[]> {
-    const { instances, model } = this.#init;
-    const errors = await collectErrors([() => this.#scheduler.stop()]);
+    await this.#scheduler.stop();
     if (this.#inFlight > 0) {
       await new Promise<void>((resolve) => {
         this.#idle = resolve;
       });
     }
-    errors.push(
-      ...(await collectErrors(
-        instances.map(
-          ({ instance }) =>
-            () =>
-              instance.close(),
-        ),
-      )),
-    );
-    errors.push(...(await collectErrors([() => model.close()])));
-    return errors;
+    return closeModel(this.#init.instances, this.#init.model);
   }
-}
-
-/** Runs every step at once and answers with what they threw. */
-export async function collectErrors(steps: readonly (() => Promise<void>)[]): Promise<InferenceServerError[]> {
-  const results = await Promise.allSettled(steps.map(async (step) => step()));
-  return results.flatMap((result) => (result.status === 'rejected' ? [InferenceServerError.from(result.reason)] : []));
 }
 
 /** A stranger, which is a defect and no refusal, stays what it is. */

@@ -1,4 +1,11 @@
-import type { ExecutionReport, InferenceRequest, InstanceSpec, LoadedModel, ModelInstance } from '@nereid/core';
+import {
+  type ExecutionReport,
+  type InferenceRequest,
+  InferenceServerError,
+  type InstanceSpec,
+  type LoadedModel,
+  type ModelInstance,
+} from '@nereid/core';
 import type { RequestCheck } from './request-check.ts';
 import { warmUp } from './warmup.ts';
 import type { WarmupSample } from './warmup-data.ts';
@@ -43,4 +50,19 @@ function acceptance({ check, model }: InstanceOpening): (request: InferenceReque
     request.batchSize = check.check(request);
     model.validate?.(request);
   };
+}
+
+/**
+ * Closes all instances at once, then the model. A part that fails to close does not keep the others open.
+ * @returns what failed
+ */
+export async function closeModel(
+  open: readonly OpenInstance[],
+  model: LoadedModel,
+): Promise<readonly InferenceServerError[]> {
+  const instances = await Promise.allSettled(open.map(async ({ instance }) => instance.close()));
+  const last = await Promise.allSettled([(async () => model.close())()]);
+  return [...instances, ...last].flatMap((result) =>
+    result.status === 'rejected' ? [InferenceServerError.from(result.reason)] : [],
+  );
 }

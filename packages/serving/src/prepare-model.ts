@@ -3,16 +3,24 @@
  * model without versions. Source: the load pipeline of Triton core, steps 1 to 6; one difference: the reason is kept for the index.
  */
 import type { Logger } from '@nereid/core';
-import { type ConfigDiagnostic, completeModelConfig, type ModelConfig, parseModelConfig } from '@nereid/model-config';
+import {
+  type ConfigDiagnostic,
+  completeModelConfig,
+  type Locate,
+  type ModelConfig,
+  parseModelConfig,
+} from '@nereid/model-config';
 import { type CandidateModel, fsFault, listDirectory, type ModelVersion, selectVersions } from '@nereid/repository';
 import { ServingError } from './errors.ts';
 import type { VersionPlan } from './load-version.ts';
-import { refuseUnsupported, unsupportedWarnings } from './refuse-unsupported.ts';
+import { ignoredFeatures, refusedFeatures, type UnsupportedFeature } from './unsupported.ts';
 
 export interface PrepareOptions {
   /** Names of the backends there are. */
   readonly backends: readonly string[];
   readonly gpus: readonly number[] | undefined;
+  /** Whether a model without a configuration file is refused. */
+  readonly requireConfig: boolean;
   readonly logger: Logger;
 }
 
@@ -23,9 +31,10 @@ export interface PrepareOptions {
  */
 export async function prepareModel(model: CandidateModel, options: PrepareOptions): Promise<readonly VersionPlan[]> {
   reportProblems(model, options.logger);
+  if (options.requireConfig) requireConfigFile(model);
   const parsed = readConfig(model, options.logger);
   const versions = await checkListing(chooseVersions(model, { config: parsed.config, logger: options.logger }));
-  refuseUnsupported(parsed.config);
+  refuseUnsupported(model, parsed);
   const config = completeConfig(model, { ...options, parsed, versions });
   const { name, directory: modelDirectory } = model;
   return versions.map(({ version }) => ({ name, modelDirectory, version, config }));
@@ -40,9 +49,18 @@ function reportProblems(model: CandidateModel, logger: Logger): void {
   if (errors.length > 0) throw new ServingError('bad-model', errors.map((problem) => problem.message).join('; '));
 }
 
+/** @throws {ServingError} when there is no file to take the configuration from */
+function requireConfigFile(model: CandidateModel): void {
+  if (model.config !== undefined) return;
+  throw new ServingError(
+    'bad-model',
+    `model '${model.name}' has no config.pbtxt in '${model.directory}', and completing configurations is turned off; write one`,
+  );
+}
+
 interface ReadConfig {
   readonly config: ModelConfig;
-  readonly locate: ReturnType<typeof parseModelConfig>['locate'];
+  readonly locate: Locate;
 }
 
 /** A missing file counts as an empty one: the model file may tell the rest. */
@@ -112,8 +130,17 @@ function completeConfig(
     locate: from.parsed.locate,
   });
   judge(model, { diagnostics, logger: from.logger });
-  for (const warning of unsupportedWarnings(config)) from.logger.warn({ model: model.name }, warning);
+  for (const feature of ignoredFeatures(config)) {
+    from.logger.warn({ model: model.name }, placed(model, feature, from.parsed.locate));
+  }
   return config;
+}
+
+/** @throws {ServingError} UNSUPPORTED `unsupported`, with every feature that cannot be left out */
+function refuseUnsupported(model: CandidateModel, { config, locate }: ReadConfig): void {
+  const refused = refusedFeatures({ ...config, name: model.name });
+  if (refused.length === 0) return;
+  throw new ServingError('unsupported', refused.map((feature) => placed(model, feature, locate)).join('; '));
 }
 
 /** @throws {ServingError} with every error among the diagnostics; logs the warnings */
@@ -129,11 +156,18 @@ function judge(
   if (errors.length > 0) throw new ServingError('bad-model', errors.map(say).join('; '));
 }
 
+function placed(model: CandidateModel, feature: UnsupportedFeature, locate: Locate): string {
+  return inOneLine({ message: feature.message, span: locate(feature.path) }, model.config?.path);
+}
+
 /** `…/config.pbtxt:3:5: message`. */
-function inOneLine(diagnostic: ConfigDiagnostic, file: string | undefined): string {
-  if (file === undefined) return diagnostic.message;
-  const place = diagnostic.span?.start;
+function inOneLine(
+  problem: { readonly message: string; readonly span?: ConfigDiagnostic['span'] },
+  file: string | undefined,
+): string {
+  if (file === undefined) return problem.message;
+  const place = problem.span?.start;
   return place === undefined
-    ? `${file}: ${diagnostic.message}`
-    : `${file}:${place.line}:${place.column}: ${diagnostic.message}`;
+    ? `${file}: ${problem.message}`
+    : `${file}:${place.line}:${place.column}: ${problem.message}`;
 }

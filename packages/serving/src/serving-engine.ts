@@ -31,10 +31,12 @@ export interface EngineOptions {
   readonly logger?: Logger | undefined;
   /** Whether readiness asks for every known version to be READY, as opposed to start-up being over. Default true. */
   readonly strictReadiness?: boolean | undefined;
-  /** Versions that load at the same time. Default 4. */
+  /** Versions that load at the same time, 1 at least. Default 4. */
   readonly modelLoadConcurrency?: number | undefined;
   /** How often a version that fails to load is tried again, at once. Default 0. */
   readonly modelLoadRetryCount?: number | undefined;
+  /** Whether a model must have a configuration file, as opposed to everything being deduced. Default false. */
+  readonly requireConfig?: boolean | undefined;
   /** Ids of the GPUs that instances may use; left out, a configuration that asks for one is refused. */
   readonly gpus?: readonly number[] | undefined;
   /** Largest label file, warmup file and warmup tensor; a larger one fails its version. Default 64 MiB. */
@@ -84,8 +86,8 @@ export class ServingEngine implements InferenceEngine, AsyncDisposable {
       scheduler: options.scheduler ?? {},
       maxFileBytes: options.maxFileBytes ?? 64 * 1024 * 1024,
       maxInstances: options.maxInstances ?? 1024,
-      prepare: { backends: [...backends.keys()], gpus: options.gpus, logger },
-      concurrency: options.modelLoadConcurrency ?? 4,
+      prepare: { backends: [...backends.keys()], gpus: options.gpus, requireConfig: options.requireConfig ?? false, logger },
+      concurrency: Math.max(1, options.modelLoadConcurrency ?? 4),
       retryCount: options.modelLoadRetryCount ?? 0,
       isStopping: () => this.#phase === 'stopping',
     };

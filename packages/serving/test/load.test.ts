@@ -84,7 +84,7 @@ const FAULTS: readonly Fault[] = [
   {
     title: 'sequence_batching',
     tree: with_('sequence_batching { }\n'),
-    reason: 'sequence_batching, which is not supported',
+    reason: /config\.pbtxt:5:\d+: .*sequence_batching, which is not supported/,
   },
   {
     title: 'a decoupled policy',
@@ -101,7 +101,7 @@ const FAULTS: readonly Fault[] = [
     tree: with_(
       'batch_input [ { kind: BATCH_ELEMENT_COUNT target_name: "n" data_type: TYPE_FP32 source_input: "a" } ]\n',
     ),
-    reason: 'batch_input or batch_output, which are not supported',
+    reason: /config\.pbtxt:5:\d+: .*batch_input, which is not supported/,
   },
   {
     title: 'a backend that is not there',

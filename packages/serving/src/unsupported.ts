@@ -1,0 +1,78 @@
+/** What a configuration may ask for and this engine does not do: refused, or said once as a warning where leaving it out is safe. */
+import type { ModelConfig } from '@nereid/model-config';
+
+export interface UnsupportedFeature {
+  /** Where it stands in the configuration, e.g. `sequence_batching`. */
+  readonly path: string;
+  /** What is not supported, and what to do. */
+  readonly message: string;
+}
+
+type Rule = (config: ModelConfig) => UnsupportedFeature | undefined;
+
+const REFUSALS: readonly Rule[] = [ensemble, sequenceBatching, decoupled, repositoryAgents, batchInput, batchOutput];
+const WARNINGS: readonly Rule[] = [dynamicBatching, responseCache];
+
+/** Features that the model cannot do without, so that it must not be loaded. */
+export function refusedFeatures(config: ModelConfig): readonly UnsupportedFeature[] {
+  return applyRules(REFUSALS, config);
+}
+
+/** Features that are left out without harm to the results. */
+export function ignoredFeatures(config: ModelConfig): readonly UnsupportedFeature[] {
+  return applyRules(WARNINGS, config);
+}
+
+function applyRules(rules: readonly Rule[], config: ModelConfig): readonly UnsupportedFeature[] {
+  return rules.map((rule) => rule(config)).filter((feature) => feature !== undefined);
+}
+
+function ensemble({ platform, ensembleScheduling, name }: ModelConfig): UnsupportedFeature | undefined {
+  if (platform !== 'ensemble' && ensembleScheduling === undefined) return undefined;
+  const path = platform === 'ensemble' ? 'platform' : 'ensemble_scheduling';
+  const message = `model '${name}' is an ensemble, which is not supported; let clients call its member models one after another`;
+  return { path, message };
+}
+
+function sequenceBatching({ sequenceBatching: batching, name }: ModelConfig): UnsupportedFeature | undefined {
+  if (batching === undefined) return undefined;
+  const message = `model '${name}' has sequence_batching, which is not supported; remove it and pass the state as inputs and outputs`;
+  return { path: 'sequence_batching', message };
+}
+
+function decoupled({ modelTransactionPolicy: policy, name }: ModelConfig): UnsupportedFeature | undefined {
+  if (policy?.decoupled !== true) return undefined;
+  const message = `model '${name}' has a decoupled model_transaction_policy, which is not supported; remove it if each request gets one response`;
+  return { path: 'model_transaction_policy.decoupled', message };
+}
+
+function repositoryAgents({ modelRepositoryAgents: agents, name }: ModelConfig): UnsupportedFeature | undefined {
+  if (agents === undefined || agents.agents.length === 0) return undefined;
+  const names = agents.agents.map((agent) => `'${agent.name}'`).join(', ');
+  const message = `model '${name}' has model_repository_agents (${names}), which are not supported; remove them if the model is complete without`;
+  return { path: 'model_repository_agents', message };
+}
+
+function batchInput({ batchInput: inputs, name }: ModelConfig): UnsupportedFeature | undefined {
+  if (inputs.length === 0) return undefined;
+  const message = `model '${name}' has batch_input, which is not supported; make it an input that clients send`;
+  return { path: 'batch_input[0]', message };
+}
+
+function batchOutput({ batchOutput: outputs, name }: ModelConfig): UnsupportedFeature | undefined {
+  if (outputs.length === 0) return undefined;
+  const message = `model '${name}' has batch_output, which is not supported; let the output have one row per row of the inputs`;
+  return { path: 'batch_output[0]', message };
+}
+
+function dynamicBatching({ dynamicBatching: batching, name }: ModelConfig): UnsupportedFeature | undefined {
+  if (batching === undefined) return undefined;
+  const message = `model '${name}': dynamic_batching is not supported; each request runs as a batch of its own, and queue policies have no effect`;
+  return { path: 'dynamic_batching', message };
+}
+
+function responseCache({ responseCache: cache, name }: ModelConfig): UnsupportedFeature | undefined {
+  if (cache?.enable !== true) return undefined;
+  const message = `model '${name}': response_cache is not supported; every request runs the model`;
+  return { path: 'response_cache.enable', message };
+}
