@@ -1,6 +1,7 @@
 /**
  * A protobuf message becomes a `ModelConfig`: 64-bit integers as number or bigint, enums as names, maps as `Map`, defaults filled in.
  */
+import { util } from 'protobufjs/light.js';
 import {
   defaultOf,
   entryPath,
@@ -60,7 +61,7 @@ function readField(field: FieldInfo, value: unknown, path: string, report: Repor
 
 function readMap(field: FieldInfo, value: object, path: string, report: Report): Map<string | bigint, unknown> {
   const entries = Object.entries(value).map(([text, item]): [string | bigint, unknown] => {
-    const key = field.keyType === 'uint64' ? BigInt(text) : text;
+    const key = field.keyType === 'uint64' ? BigInt.asUintN(64, toBigInt(util.longFromKey(text, true))) : text;
     return [key, readValue(field.value, item, entryPath(path, key), report)];
   });
   return new Map(entries);

@@ -2,6 +2,7 @@ import type { ScalarType } from './fields.ts';
 
 /** Decimal text of a finite number, the shortest that reads back as the same value of its type. */
 export function numberText(type: ScalarType, value: number | bigint): string {
+  if (Object.is(value, -0)) return '-0';
   return type === 'float' && typeof value === 'number' ? shortestFloat(value) : String(value);
 }
 

@@ -8,7 +8,9 @@ import { isDefault } from './to-message.ts';
  * Parsing the text gives the same configuration.
  */
 export function modelConfigToText(config: ModelConfig): string {
-  return fieldLines(modelConfigInfo(), config).join('\n').concat('\n');
+  return fieldLines(modelConfigInfo(), config)
+    .map((line) => `${line}\n`)
+    .join('');
 }
 
 function fieldLines(info: MessageInfo, message: object): string[] {
@@ -58,7 +60,7 @@ function scalar(type: ValueType, value: unknown): string {
   if (typeof value !== 'number') return String(value);
   if (Number.isNaN(value)) return 'nan';
   if (!Number.isFinite(value)) return value > 0 ? 'inf' : '-inf';
-  return Object.is(value, -0) ? '-0.0' : numberText(type.type, value);
+  return numberText(type.type, value);
 }
 
 const ESCAPES: Readonly<Record<string, string>> = { '"': '\\"', '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' };

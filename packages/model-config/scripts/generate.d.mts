@@ -1,0 +1,5 @@
+import type { Root } from 'protobufjs';
+
+export function readSchema(): Root;
+export function renderSchema(root: Root): string;
+export function renderTypes(root: Root): string;
