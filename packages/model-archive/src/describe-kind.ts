@@ -8,10 +8,18 @@ const COMPILE =
   'torch._inductor.aoti_compile_and_package(torch.export.export(model.eval(), args), package_path="model.pt2")';
 const EXPORT_ONE = `In Python: ${SCRIPT} for platform pytorch_libtorch, or ${COMPILE} for platform torch_aoti.`;
 
+/** The sentences for a file. In a remedy `FILE` stands for the path, so that its lines of Python can be pasted. */
 export function describeKind(content: FileContent, file: OpenFile): { summary: string; remedy?: string } {
   const { what, remedy } = describe(content);
   const summary = `'${file.path}' is ${what}.`;
-  return remedy === undefined ? { summary } : { summary, remedy };
+  return remedy === undefined
+    ? { summary }
+    : { summary, remedy: remedy.replaceAll('FILE', () => pythonString(file.path)) };
+}
+
+/** JSON's escapes are Python's. */
+function pythonString(text: string): string {
+  return JSON.stringify(text);
 }
 
 interface Description {
@@ -23,15 +31,17 @@ function describe(content: FileContent): Description {
   switch (content.kind) {
     case 'torchscript':
       return { what: 'a TorchScript archive (platform pytorch_libtorch, usually model.pt)' };
-    case 'aoti':
+    case 'aoti': {
+      const models = content.models.map((model) => `'${model}'`).join(', ');
       return {
-        what: `an AOTInductor package with the model${content.models.length === 1 ? '' : 's'} ${content.models.join(', ')} (platform torch_aoti, usually model.pt2)`,
+        what: `an AOTInductor package of ${models} (platform torch_aoti, usually model.pt2)`,
       };
+    }
     case 'exported-program':
       return {
         what: 'an exported program that is not compiled yet (torch.export.save)',
         remedy:
-          'Compile it, in Python: program = torch.export.load("FILE"); ' +
+          'Compile it, in Python: program = torch.export.load(FILE); ' +
           'torch._inductor.aoti_compile_and_package(program, package_path="model.pt2").',
       };
     case 'eager-pickle':
@@ -43,7 +53,7 @@ function describe(content: FileContent): Description {
     case 'safetensors':
       return {
         what: 'a safetensors file: weights without the code that uses them',
-        remedy: `Load the weights into their module (model.load_state_dict(safetensors.torch.load_file("FILE"))), then export that. ${EXPORT_ONE}`,
+        remedy: `Load the weights into their module (model.load_state_dict(safetensors.torch.load_file(FILE))), then export that. ${EXPORT_ONE}`,
       };
     case 'git-lfs-pointer':
       return { what: 'a Git LFS pointer, not the file it points to', remedy: 'Fetch the file: git lfs pull.' };
@@ -63,7 +73,7 @@ function describe(content: FileContent): Description {
         remedy: 'Copy or download it again and compare the sizes.',
       };
     case 'damaged-zip':
-      return { what: 'a damaged zip archive', remedy: content.detail };
+      return { what: 'a damaged zip archive', remedy: 'Copy or download it again, or export the model again.' };
     case 'zip':
       return { what: 'a zip archive, but not one that PyTorch writes for a model', remedy: EXPORT_ONE };
     case 'other':
@@ -84,7 +94,8 @@ const WRITERS = {
 
 function describePickled(kind: keyof typeof WRITERS, { contains, className, keys = [] }: Pickled): Description {
   const by = `written by ${WRITERS[kind]}`;
-  const load = 'torch.load("FILE", weights_only=True)';
+  const plain = kind === 'pickle';
+  const load = plain ? 'pickle.load(open(FILE, "rb"))' : 'torch.load(FILE, weights_only=True)';
   switch (contains) {
     case 'state-dict':
       return {
@@ -99,7 +110,7 @@ function describePickled(kind: keyof typeof WRITERS, { contains, className, keys
     case 'module':
       return {
         what: `a pickled module of class ${className}, whose code is not in the file, ${by}`,
-        remedy: `Where that class can be imported: model = torch.load("FILE", weights_only=False), then export it. ${EXPORT_ONE}`,
+        remedy: `Where that class can be imported: model = ${plain ? load : 'torch.load(FILE, weights_only=False)'}, then export it. ${EXPORT_ONE}`,
       };
     case 'tensor':
       return { what: `a single tensor, ${by}`, remedy: `Export the module that uses it. ${EXPORT_ONE}` };
@@ -108,7 +119,10 @@ function describePickled(kind: keyof typeof WRITERS, { contains, className, keys
     case 'other':
       return { what: `a pickled value without a model, ${by}`, remedy: EXPORT_ONE };
     case 'unknown':
-      return { what: `a damaged pickle, ${by}`, remedy: 'Copy or download it again, or save it again.' };
+      return {
+        what: `a pickle that is damaged or too large to look into, ${by}`,
+        remedy: 'Copy or download it again, or save it again.',
+      };
     default:
       return contains satisfies never;
   }

@@ -21,9 +21,9 @@ export async function readHost(): Promise<Host> {
   return cpuFlags === undefined ? facts : { ...facts, cpuFlags };
 }
 
-/** Flags of the first CPU in the text of `/proc/cpuinfo` (`flags` on x86, `Features` on ARM). */
+/** Flags of the first CPU in the text of `/proc/cpuinfo` (`flags` on x86, `Features` on ARM); undefined when it states none. */
 export function parseCpuFlags(cpuinfo: string): ReadonlySet<string> | undefined {
-  const line = /^(?:flags|Features)\s*:\s*(.+)$/m.exec(cpuinfo)?.[1];
+  const line = /^(?:flags|features)\s*:\s*(.+)$/im.exec(cpuinfo)?.[1];
   return line === undefined ? undefined : new Set(line.trim().split(/\s+/));
 }
 
@@ -35,7 +35,7 @@ const ISA_FLAGS: ReadonlyMap<string, readonly string[]> = new Map([
   ['AMX_TILE', ['amx_tile', 'amx_bf16', 'amx_int8']],
   ['ASIMD', ['asimd']],
   ['NEON', ['asimd']],
-  ['ZVECTOR', ['vx']],
+  ['ZVECTOR', ['vxe']],
 ]);
 
 /** What a package's instruction set needs of a CPU. */
@@ -72,7 +72,7 @@ export function compareTarget(target: CompileTarget, host: Host): string[] {
     if (missing.length > 0) {
       problems.push(
         `The package was compiled for ${target.cpuIsa}, this CPU lacks ${missing.join(', ')}. Compile it on this machine, ` +
-          'or on any with ATEN_CPU_CAPABILITY=avx2 (or default) set.',
+          'or with the environment variable ATEN_CPU_CAPABILITY=avx2 (or default) set.',
       );
     }
   }

@@ -177,79 +177,81 @@ const containerFromMark =
   (machine) =>
     machine.push(make(machine.popMark()));
 
+const op = (character: string) => character.charCodeAt(0);
+
 /** One step per opcode byte; an opcode without one makes the bytes no pickle. */
 const STEPS: Readonly<Partial<Record<number, Step>>> = {
   // Protocol and framing
   128: skip(1),
   149: skip(8),
-  // Stack
-  40: (machine) => machine.mark(),
-  48: (machine) => void machine.pop(),
-  49: (machine) => void machine.popMark(),
-  50: (machine) => machine.push(machine.top()),
-  // Memo: g h j get, p q r put, MEMOIZE
-  103: (machine, bytes) => machine.get(Number(bytes.line())),
-  104: (machine, bytes) => machine.get(bytes.u8()),
-  106: (machine, bytes) => machine.get(bytes.u32()),
-  112: (machine, bytes) => machine.put(Number(bytes.line())),
-  113: (machine, bytes) => machine.put(bytes.u8()),
-  114: (machine, bytes) => machine.put(bytes.u32()),
+  // Stack: MARK POP POP_MARK DUP
+  [op('(')]: (machine) => machine.mark(),
+  [op('0')]: (machine) => void machine.pop(),
+  [op('1')]: (machine) => void machine.popMark(),
+  [op('2')]: (machine) => machine.push(machine.top()),
+  // Memo: get, put, MEMOIZE
+  [op('g')]: (machine, bytes) => machine.get(Number(bytes.line())),
+  [op('h')]: (machine, bytes) => machine.get(bytes.u8()),
+  [op('j')]: (machine, bytes) => machine.get(bytes.u32()),
+  [op('p')]: (machine, bytes) => machine.put(Number(bytes.line())),
+  [op('q')]: (machine, bytes) => machine.put(bytes.u8()),
+  [op('r')]: (machine, bytes) => machine.put(bytes.u32()),
   148: (machine) => machine.put(),
-  // Numbers and None: F I J K L M N G LONG1 LONG4
-  70: otherOf((bytes) => bytes.line()),
-  73: otherOf((bytes) => bytes.line()),
-  74: otherOf((bytes) => bytes.skip(4)),
-  75: otherOf((bytes) => bytes.skip(1)),
-  76: otherOf((bytes) => bytes.line()),
-  77: otherOf((bytes) => bytes.skip(2)),
-  78: pushOther,
-  71: otherOf((bytes) => bytes.skip(8)),
+  // Numbers, None, LONG1 and LONG4, True and False
+  [op('F')]: otherOf((bytes) => bytes.line()),
+  [op('I')]: otherOf((bytes) => bytes.line()),
+  [op('J')]: otherOf((bytes) => bytes.skip(4)),
+  [op('K')]: otherOf((bytes) => bytes.skip(1)),
+  [op('L')]: otherOf((bytes) => bytes.line()),
+  [op('M')]: otherOf((bytes) => bytes.skip(2)),
+  [op('N')]: pushOther,
+  [op('G')]: otherOf((bytes) => bytes.skip(8)),
   138: otherOf((bytes) => bytes.skip(bytes.u8())),
   139: otherOf((bytes) => bytes.skip(bytes.u32())),
   136: (machine) => machine.push({ kind: 'boolean', value: true }),
   137: (machine) => machine.push({ kind: 'boolean', value: false }),
-  // Strings: S T U V X and the three of protocol 4
-  83: textOf((bytes) => bytes.line().replace(/^(['"])(.*)\1$/s, '$2')),
-  84: textOf((bytes) => bytes.text(bytes.u32())),
-  85: textOf((bytes) => bytes.text(bytes.u8())),
-  86: textOf((bytes) => bytes.line()),
-  88: textOf((bytes) => bytes.text(bytes.u32())),
+  // Strings, the last two of protocol 4
+  [op('S')]: textOf((bytes) => bytes.line().replace(/^(['"])(.*)\1$/s, '$2')),
+  [op('T')]: textOf((bytes) => bytes.text(bytes.u32())),
+  [op('U')]: textOf((bytes) => bytes.text(bytes.u8())),
+  [op('V')]: textOf((bytes) => bytes.line()),
+  [op('X')]: textOf((bytes) => bytes.text(bytes.u32())),
   140: textOf((bytes) => bytes.text(bytes.u8())),
   141: textOf((bytes) => bytes.text(bytes.u64())),
-  // Bytes: B C BINBYTES8 BYTEARRAY8, out-of-band buffers
-  66: otherOf((bytes) => bytes.skip(bytes.u32())),
-  67: otherOf((bytes) => bytes.skip(bytes.u8())),
+  // Bytes, BINBYTES8 BYTEARRAY8, out-of-band buffers
+  [op('B')]: otherOf((bytes) => bytes.skip(bytes.u32())),
+  [op('C')]: otherOf((bytes) => bytes.skip(bytes.u8())),
   142: otherOf((bytes) => bytes.skip(bytes.u64())),
   150: otherOf((bytes) => bytes.skip(bytes.u64())),
   151: pushOther,
   152: () => {},
-  // Tuples, lists, sets: ) t TUPLE1..3 ] l a e EMPTY_SET ADDITEMS FROZENSET
-  41: (machine) => machine.push({ kind: 'sequence', items: [] }),
-  116: containerFromMark((items) => ({ kind: 'sequence', items })),
+  // Tuples (TUPLE1 to 3), lists, sets (EMPTY_SET ADDITEMS FROZENSET)
+  [op(')')]: (machine) => machine.push({ kind: 'sequence', items: [] }),
+  [op('t')]: containerFromMark((items) => ({ kind: 'sequence', items })),
   133: (machine) => machine.popSequence(1),
   134: (machine) => machine.popSequence(2),
   135: (machine) => machine.popSequence(3),
-  93: (machine) => machine.push({ kind: 'sequence', items: [] }),
-  108: containerFromMark((items) => ({ kind: 'sequence', items })),
-  97: (machine) => machine.append([machine.pop()]),
-  101: (machine) => machine.append(machine.popMark()),
+  [op(']')]: (machine) => machine.push({ kind: 'sequence', items: [] }),
+  [op('l')]: containerFromMark((items) => ({ kind: 'sequence', items })),
+  [op('a')]: (machine) => machine.append([machine.pop()]),
+  [op('e')]: (machine) => machine.append(machine.popMark()),
   143: (machine) => machine.push({ kind: 'sequence', items: [] }),
   144: (machine) => machine.append(machine.popMark()),
   145: containerFromMark((items) => ({ kind: 'sequence', items })),
-  // Dicts: } d s u
-  125: (machine) => machine.push({ kind: 'dict', entries: new Map() }),
-  100: (machine) => {
+  // Dicts
+  [op('}')]: (machine) => machine.push({ kind: 'dict', entries: new Map() }),
+  [op('d')]: (machine) => {
     const items = machine.popMark();
     machine.push({ kind: 'dict', entries: new Map() });
     machine.setItems(items);
   },
-  115: (machine) => {
+  [op('s')]: (machine) => {
     const value = machine.pop();
     machine.setItems([machine.pop(), value]);
   },
-  117: (machine) => machine.setItems(machine.popMark()),
-  // Imports and calls: c STACK_GLOBAL, EXT1..4, i o R NEWOBJ NEWOBJ_EX b, P Q
-  99: (machine, bytes) => machine.pushGlobal(bytes.line(), bytes.line()),
+  [op('u')]: (machine) => machine.setItems(machine.popMark()),
+  // Imports and calls: GLOBAL STACK_GLOBAL EXT1 EXT2 EXT4 INST OBJ REDUCE NEWOBJ NEWOBJ_EX BUILD, persistent ids
+  [op('c')]: (machine, bytes) => machine.pushGlobal(bytes.line(), bytes.line()),
   147: (machine) => {
     const name = machine.pop();
     const module = machine.pop();
@@ -259,21 +261,21 @@ const STEPS: Readonly<Partial<Record<number, Step>>> = {
   130: otherOf((bytes) => bytes.skip(1)),
   131: otherOf((bytes) => bytes.skip(2)),
   132: otherOf((bytes) => bytes.skip(4)),
-  105: (machine, bytes) => {
+  [op('i')]: (machine, bytes) => {
     const items = machine.popMark();
     machine.pushGlobal(bytes.line(), bytes.line());
     machine.call(machine.pop(), { kind: 'sequence', items });
   },
-  111: (machine) => {
+  [op('o')]: (machine) => {
     const [callable = OTHER, ...items] = machine.popMark();
     machine.call(callable, { kind: 'sequence', items });
   },
-  82: callWith(1),
+  [op('R')]: callWith(1),
   129: callWith(1),
   146: callWith(2),
-  98: (machine) => machine.build(machine.pop()),
-  80: otherOf((bytes) => bytes.line()),
-  81: (machine) => machine.push({ kind: 'persistent', id: machine.pop() }),
+  [op('b')]: (machine) => machine.build(machine.pop()),
+  [op('P')]: otherOf((bytes) => bytes.line()),
+  [op('Q')]: (machine) => machine.push({ kind: 'persistent', id: machine.pop() }),
 };
 
 /** Calls the value below `count` arguments; the first of those is what the picture keeps. */

@@ -13,6 +13,7 @@ export type FileContent =
   | { readonly kind: 'exported-program' }
   | { readonly kind: 'eager-pickle' | 'legacy-pickle' | 'pickle'; readonly pickled: Pickled }
   | { readonly kind: 'onnx' | 'safetensors' | 'git-lfs-pointer' | 'html' | 'empty' | 'zip' }
+  /** `detail` is the message of the error that opening the archive gives. */
   | { readonly kind: 'truncated-zip' | 'damaged-zip'; readonly detail: string }
   | { readonly kind: 'other'; readonly firstBytes: string };
 

@@ -23,6 +23,9 @@ export interface ZipArchive {
 
 const inflate = promisify(inflateRaw);
 
+const STORED = 0;
+const DEFLATED = 8;
+
 /** Bytes of the central directory that are read at once. */
 const WINDOW_BYTES = 256 * 1024;
 
@@ -129,8 +132,8 @@ async function readMember(zip: yauzl.ZipFile, entry: yauzl.Entry, file: OpenFile
   });
   if (entry.isEncrypted()) throw corrupt(file, `member ${name} is encrypted`);
   const stored = await file.read(fileDataStart, entry.compressedSize);
-  if (!entry.isCompressed()) return stored;
-  if (entry.compressionMethod !== 8) {
+  if (entry.compressionMethod === STORED) return stored;
+  if (entry.compressionMethod !== DEFLATED) {
     throw corrupt(file, `member ${name} uses compression method ${entry.compressionMethod}`);
   }
   const contents = await inflate(stored, { maxOutputLength: entry.uncompressedSize + 1 }).catch((error: unknown) => {
