@@ -1,0 +1,108 @@
+/** Every call but inference: what the engine says, as a document. */
+import { InferenceServerError } from '@nereid/core';
+import { modelConfigToJson } from '@nereid/model-config';
+import {
+  encodeModelMetadata,
+  encodeModelStatistics,
+  encodeRepositoryIndex,
+  encodeServerMetadata,
+} from '@nereid/protocol';
+import { type Answer, errorAnswer, healthAnswer, jsonAnswer } from './answer.ts';
+import { HttpError } from './errors.ts';
+import type { HttpSettings } from './options.ts';
+import type { Route } from './routes.ts';
+
+export type CallRoute = Exclude<Route, { kind: 'infer' }>;
+
+/** Whether the call reads a body. */
+export function takesBody(route: CallRoute): boolean {
+  return route.kind === 'index';
+}
+
+/**
+ * Answers a call.
+ * @param body  text of the body; '' for calls that take none
+ * @throws {InferenceServerError} as the engine does, and INVALID_ARG for a bad body
+ */
+export function answerCall(route: CallRoute, body: string, settings: HttpSettings): Answer {
+  const { engine } = settings;
+  switch (route.kind) {
+    case 'live':
+      return healthAnswer(engine.isLive());
+    case 'ready':
+      return healthAnswer(engine.isReady());
+    case 'server':
+      return jsonAnswer(serverMetadata(settings));
+    case 'model':
+      return jsonAnswer(encodeModelMetadata(engine.modelMetadata(route.name, route.version)));
+    case 'model-ready':
+      return engine.isModelReady(route.name, route.version)
+        ? healthAnswer(true)
+        : errorAnswer(400, 'Model version not ready');
+    case 'config':
+      return jsonAnswer(modelConfigToJson(engine.modelConfig(route.name, route.version)));
+    case 'stats':
+      return jsonAnswer(encodeModelStatistics(statistics(route, settings)));
+    case 'all-stats':
+      return jsonAnswer(encodeModelStatistics(engine.statistics()));
+    case 'index':
+      return jsonAnswer(encodeRepositoryIndex(index(body, settings)));
+    case 'load':
+    case 'unload':
+      throw refuseControl(route);
+    default:
+      return route satisfies never;
+  }
+}
+
+function serverMetadata({ serverName, serverVersion, extensions }: HttpSettings): string {
+  return encodeServerMetadata({ name: serverName, version: serverVersion, extensions });
+}
+
+/** Statistics of a model that is not there are the client's fault (400), not a missing document (404): so does the original. */
+function statistics(route: { readonly name: string; readonly version: string }, { engine }: HttpSettings) {
+  try {
+    return engine.statistics(route.name, route.version);
+  } catch (thrown) {
+    if (!(thrown instanceof InferenceServerError)) throw thrown;
+    throw new InferenceServerError('INVALID_ARG', thrown.message, { cause: thrown });
+  }
+}
+
+function index(body: string, { engine }: HttpSettings) {
+  const entries = engine.index();
+  return readsReadyOnly(body) ? entries.filter((entry) => entry.state === 'READY') : entries;
+}
+
+/** @throws {HttpError} `bad-body` unless the body is empty or an object whose `ready` is absent or a boolean */
+function readsReadyOnly(body: string): boolean {
+  if (body === '') return false;
+  const request = parseJson(body);
+  if (typeof request !== 'object' || request === null || Array.isArray(request)) {
+    throw new HttpError('bad-body', 'the body of an index request must be empty or a JSON object');
+  }
+  if (!('ready' in request)) return false;
+  if (typeof request.ready === 'boolean') return request.ready;
+  throw new HttpError(
+    'bad-body',
+    `Unable to parse 'ready': expected a boolean, found ${JSON.stringify(request.ready)}`,
+  );
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new HttpError('bad-body', `failed to parse the request JSON buffer: ${String(error)}`, { cause: error });
+  }
+}
+
+function refuseControl({ kind, name, repository }: { kind: string; name: string; repository: string }): HttpError {
+  if (repository !== '') {
+    return new HttpError('unsupported', `'repository_name' specification is not supported, found '${repository}'`);
+  }
+  return new HttpError(
+    'not-allowed',
+    `explicit model load / unload is not allowed: models are loaded at start-up only, '${kind}' of '${name}' was refused`,
+  );
+}

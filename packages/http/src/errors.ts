@@ -1,0 +1,42 @@
+import { type ErrorCode, InferenceServerError } from '@nereid/core';
+
+/**
+ * What is wrong with a request before its content is looked at, or with its answer:
+ * `body-too-large` more bytes than a limit · `too-many-chunks` a chunked body in countless tiny pieces · `unsupported-encoding` neither gzip nor
+ * deflate · `bad-compression` the body does not inflate · `bad-header-length` the length header is no number · `bad-body` a JSON body of another
+ * form than the call takes · `not-allowed` models are not loaded by clients · `unsupported` the server does not do that · `not-one-response` the model answered an
+ * inference never or more than once.
+ */
+export type HttpErrorReason =
+  | 'body-too-large'
+  | 'too-many-chunks'
+  | 'unsupported-encoding'
+  | 'bad-compression'
+  | 'bad-header-length'
+  | 'bad-body'
+  | 'not-allowed'
+  | 'unsupported'
+  | 'not-one-response';
+
+const CODES: Record<HttpErrorReason, ErrorCode> = {
+  'body-too-large': 'INVALID_ARG',
+  'too-many-chunks': 'INVALID_ARG',
+  'unsupported-encoding': 'UNSUPPORTED',
+  'bad-compression': 'INVALID_ARG',
+  'bad-header-length': 'INVALID_ARG',
+  'bad-body': 'INVALID_ARG',
+  'not-allowed': 'UNAVAILABLE',
+  unsupported: 'UNSUPPORTED',
+  'not-one-response': 'UNSUPPORTED',
+};
+
+/** A request that this front end refuses by itself. */
+export class HttpError extends InferenceServerError {
+  override readonly name = 'HttpError';
+  readonly reason: HttpErrorReason;
+
+  constructor(reason: HttpErrorReason, message: string, options?: ErrorOptions) {
+    super(CODES[reason], message, options);
+    this.reason = reason;
+  }
+}

@@ -1,0 +1,85 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isDatatype } from '@nereid/core';
+import {
+  BoundedCache,
+  type DecodedRequest,
+  decodeRawRequest,
+  type ModelTarget,
+  RequestDecoder,
+} from '@nereid/protocol';
+import { InferExchange } from './infer-exchange.ts';
+import type { HttpSettings } from './options.ts';
+import { matchRoute, pathOf } from './routes.ts';
+
+/** What an exchange asks about the server it runs on. */
+export interface ServerState {
+  /** Whether connections should end with their current answer. */
+  readonly isClosing: boolean;
+}
+
+const CACHED_PATHS = 512;
+
+/** The infer route: remembers which path means which model, and starts an exchange per request. */
+export class InferEndpoint {
+  readonly settings: HttpSettings;
+  readonly #decoder: RequestDecoder;
+  /** Paths whose model was found, so the requests of one client need no parsing of the path. */
+  readonly #targets = new BoundedCache<string, ModelTarget>(CACHED_PATHS);
+
+  constructor(settings: HttpSettings) {
+    this.settings = settings;
+    this.#decoder = new RequestDecoder({ limits: settings.limits });
+  }
+
+  /**
+   * Answers the request if it is an inference.
+   * @returns false, and has done nothing, when it is something else
+   */
+  tryHandle(request: IncomingMessage, response: ServerResponse, state: ServerState): boolean {
+    if (request.method !== 'POST') return false;
+    const path = pathOf(request.url ?? '');
+    let target = this.#targets.get(path);
+    if (target === undefined) {
+      const route = matchRoute(path);
+      if (route?.kind !== 'infer') return false;
+      target = { modelName: route.name, modelVersion: route.version };
+    }
+    new InferExchange({ endpoint: this, request, response, state, path, target }).start();
+    return true;
+  }
+
+  /**
+   * Checks that the model is there, once per path.
+   * @throws {InferenceServerError} NOT_FOUND or UNAVAILABLE, as the engine says
+   */
+  assertKnown(path: string, target: ModelTarget): void {
+    if (this.#targets.get(path) === target) return;
+    this.assertServed(target);
+    this.#targets.set(path, target);
+  }
+
+  /** @throws {InferenceServerError} NOT_FOUND or UNAVAILABLE, as the engine says */
+  assertServed({ modelName, modelVersion }: ModelTarget): void {
+    this.settings.engine.modelMetadata(modelName, modelVersion);
+  }
+
+  /**
+   * Decodes a body; a header length of 0 stands for a raw binary request.
+   * @throws {InferenceServerError} INVALID_ARG for a bad request; NOT_FOUND, UNAVAILABLE for a model that is no longer there
+   */
+  decode(target: ModelTarget, body: Buffer, headerLength: number | undefined): DecodedRequest {
+    if (headerLength === 0) return this.#decodeRaw(target, body);
+    return this.#decoder.decode({ target, body, headerLength });
+  }
+
+  #decodeRaw(target: ModelTarget, body: Buffer): DecodedRequest {
+    const { engine, limits } = this.settings;
+    const { modelName, modelVersion } = target;
+    const metadata = engine.modelMetadata(modelName, modelVersion);
+    const isBatching = engine.modelConfig(modelName, modelVersion).maxBatchSize > 0;
+    const inputs = metadata.inputs.flatMap(({ name, datatype, shape }) =>
+      isDatatype(datatype) ? [{ name, datatype, shape: isBatching ? shape.slice(1) : shape }] : [],
+    );
+    return decodeRawRequest({ target, body, inputs, isBatching, limits });
+  }
+}

@@ -1,0 +1,243 @@
+/**
+ * One inference over HTTP, from the first byte to the last. Order of checks, the first failure wins: model, Content-Encoding, length of the body, header
+ * length, content, then the engine's own. States: reading → running → answered; the client may go away in each of them.
+ */
+import type { IncomingMessage, OutgoingHttpHeader, ServerResponse } from 'node:http';
+import { InferenceRequest, type InferenceResponse, type InferenceServerError, type Responder } from '@nereid/core';
+import { type EncodedMessage, encodeError, type ModelTarget, ResponseFormat } from '@nereid/protocol';
+import { describeFailure } from './answer.ts';
+import { type BodySink, readBody } from './body-reader.ts';
+import { type Watcher, watchClient } from './client-watch.ts';
+import {
+  acceptedEncoding,
+  type ContentEncoding,
+  compress,
+  contentEncodingOf,
+  decompress,
+  SUPPORTED_ENCODINGS,
+} from './encodings.ts';
+import { HttpError } from './errors.ts';
+import type { InferEndpoint, ServerState } from './infer-endpoint.ts';
+import { writeMessage } from './write-message.ts';
+
+export interface ExchangeInit {
+  readonly endpoint: InferEndpoint;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly state: ServerState;
+  readonly path: string;
+  readonly target: ModelTarget;
+}
+
+export class InferExchange implements Responder, BodySink, Watcher {
+  readonly #endpoint: InferEndpoint;
+  readonly #message: IncomingMessage;
+  readonly #reply: ServerResponse;
+  readonly #state: ServerState;
+  readonly #path: string;
+  readonly #target: ModelTarget;
+  #contentEncoding: ContentEncoding = 'identity';
+  #headerLength: number | undefined;
+  #request: InferenceRequest | undefined;
+  #format = ResponseFormat.binary;
+  /** An answer of the model that is not the final one yet, or whose memory the socket still reads. */
+  #held: InferenceResponse | undefined;
+  #isAnswered = false;
+  #isClosed = false;
+
+  constructor(init: ExchangeInit) {
+    this.#endpoint = init.endpoint;
+    this.#message = init.request;
+    this.#reply = init.response;
+    this.#state = init.state;
+    this.#path = init.path;
+    this.#target = init.target;
+  }
+
+  /** Checks the head of the request and reads its body. */
+  start(): void {
+    const { headers } = this.#message;
+    try {
+      watchClient(this.#message, this.#reply, this);
+      this.#endpoint.assertKnown(this.#path, this.#target);
+      this.#contentEncoding = contentEncodingOf(headers['content-encoding']);
+      this.#headerLength = headerLengthOf(headers['inference-header-content-length']);
+      readBody(this.#message, { maxBytes: this.#maxBytes(), sink: this });
+    } catch (thrown) {
+      this.#refuse(thrown);
+    }
+  }
+
+  bodyRead(body: Buffer): void {
+    if (this.#contentEncoding === 'identity') {
+      this.#infer(body);
+      return;
+    }
+    decompress(body, this.#contentEncoding, this.#endpoint.settings.maxInputBytes).then(
+      (inflated) => this.#infer(inflated),
+      (error: unknown) => this.#refuse(error),
+    );
+  }
+
+  bodyRefused(error: HttpError): void {
+    // Node reads the rest and drops it, so that a client that sends before it listens gets its answer; beyond reason the connection ends instead.
+    const announced = Number(this.#message.headers['content-length'] ?? 0);
+    if (error.reason === 'too-many-chunks' || announced > this.#endpoint.settings.maxBodyBytes) {
+      this.#reply.shouldKeepAlive = false;
+    }
+    this.#refuse(error);
+  }
+
+  respond(_request: InferenceRequest, response: InferenceResponse | undefined, final: boolean): void {
+    if (this.#isAnswered || this.#isClosed) {
+      response?.release?.();
+      return;
+    }
+    if (this.#held !== undefined && response !== undefined) {
+      response.release?.();
+      this.#refuse(notOneResponse(this.#target));
+      return;
+    }
+    const answer = response ?? this.#held;
+    this.#held = answer;
+    if (!final) return;
+    if (answer === undefined) this.#refuse(notOneResponse(this.#target));
+    else this.#answer(answer);
+  }
+
+  fail(_request: InferenceRequest, error: InferenceServerError): void {
+    this.#refuse(error);
+  }
+
+  closed(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#release();
+    if (!this.#isAnswered) this.#request?.cancel();
+  }
+
+  /** Binary parts may be as large as a body can be; everything else is bounded more tightly. */
+  #maxBytes(): number {
+    const { maxBodyBytes, maxInputBytes } = this.#endpoint.settings;
+    const hasBinaryPart = this.#headerLength !== undefined && this.#headerLength !== 0;
+    return hasBinaryPart && this.#contentEncoding === 'identity' ? maxBodyBytes : maxInputBytes;
+  }
+
+  #infer(body: Buffer): void {
+    if (this.#isClosed || this.#isAnswered) return;
+    try {
+      const decoded = this.#endpoint.decode(this.#target, body, this.#headerLength);
+      this.#format = decoded.format;
+      this.#request = new InferenceRequest(decoded, this);
+    } catch (thrown) {
+      this.#refuseContent(thrown);
+      return;
+    }
+    this.#endpoint.settings.engine.infer(this.#request);
+  }
+
+  /** The model counts before the content: it may have gone since its path was remembered. */
+  #refuseContent(thrown: unknown): void {
+    try {
+      this.#endpoint.assertServed(this.#target);
+      this.#refuse(thrown);
+    } catch (gone) {
+      this.#refuse(gone);
+    }
+  }
+
+  #answer(response: InferenceResponse): void {
+    let message: EncodedMessage;
+    try {
+      message = this.#format.encode(response, this.#request?.id ?? '');
+    } catch (thrown) {
+      this.#refuse(thrown);
+      return;
+    }
+    const encoding = acceptedEncoding(this.#message.headers['accept-encoding']);
+    this.#isAnswered = true;
+    if (encoding === 'identity') this.#write(message);
+    else void this.#writeCompressed(message, encoding);
+  }
+
+  #write(message: EncodedMessage): void {
+    const isCopied = writeMessage(this.#reply, {
+      headers: this.#head(message.headerLength, message.byteLength),
+      message,
+      sendTimeoutMs: this.#endpoint.settings.sendTimeoutMs,
+    });
+    if (isCopied) this.#release();
+  }
+
+  async #writeCompressed(message: EncodedMessage, encoding: Exclude<ContentEncoding, 'identity'>): Promise<void> {
+    try {
+      const body = Buffer.concat([Buffer.from(message.header, 'latin1'), ...message.blobs], message.byteLength);
+      this.#release();
+      const compressed = await compress(body, encoding);
+      if (this.#isClosed) return;
+      this.#reply.writeHead(200, [
+        ...this.#head(message.headerLength, compressed.length),
+        'Content-Encoding',
+        encoding,
+      ]);
+      this.#reply.end(compressed);
+    } catch (thrown) {
+      this.#isAnswered = false;
+      this.#refuse(thrown);
+    }
+  }
+
+  #head(headerLength: number | undefined, contentLength: number): OutgoingHttpHeader[] {
+    if (this.#state.isClosing) this.#reply.shouldKeepAlive = false;
+    if (headerLength === undefined) return ['Content-Type', 'application/json', 'Content-Length', contentLength];
+    return [
+      'Content-Type',
+      'application/octet-stream',
+      'Inference-Header-Content-Length',
+      headerLength,
+      'Content-Length',
+      contentLength,
+    ];
+  }
+
+  #refuse(thrown: unknown): void {
+    if (this.#isAnswered) return;
+    this.#isAnswered = true;
+    this.#release();
+    const { settings } = this.#endpoint;
+    const { status, message } = describeFailure(thrown, settings.logger);
+    if (this.#isClosed) return;
+    const body = encodeError(message);
+    const head = this.#head(undefined, Buffer.byteLength(body));
+    if (status === 503) head.push('Retry-After', settings.retryAfterSeconds);
+    if (thrown instanceof HttpError && thrown.reason === 'unsupported-encoding') {
+      head.push('Accept-Encoding', SUPPORTED_ENCODINGS);
+    }
+    this.#reply.writeHead(status, head);
+    this.#reply.end(body);
+  }
+
+  /** Gives the memory of the answer back, once. */
+  #release(): void {
+    const held = this.#held;
+    this.#held = undefined;
+    held?.release?.();
+  }
+}
+
+/** @throws {HttpError} `bad-header-length` for anything but decimal digits */
+function headerLengthOf(value: string | string[] | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value === 'string' && /^\d{1,15}$/.test(value)) return Number(value);
+  throw new HttpError(
+    'bad-header-length',
+    `inference header size should be in range of the body, a number of bytes, got '${String(value)}'`,
+  );
+}
+
+function notOneResponse(target: ModelTarget): HttpError {
+  return new HttpError(
+    'not-one-response',
+    `model '${target.modelName}' did not answer with exactly one response; this call doesn't support models with decoupled transaction policy`,
+  );
+}

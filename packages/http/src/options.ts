@@ -1,0 +1,74 @@
+import { createRequire } from 'node:module';
+import { type Logger, silentLogger } from '@nereid/core';
+import type { ProtocolLimits } from '@nereid/protocol';
+import type { InferenceEngine } from '@nereid/serving';
+
+/** What the front end needs and how far it trusts its clients. */
+export interface NereidHttpOptions {
+  /** Serves the requests. */
+  readonly engine: InferenceEngine;
+  /** Receives unexpected failures, whole; clients see a bland message. Default: drops them. */
+  readonly logger?: Logger;
+  /** `name` in the server metadata. Default `nereid`. */
+  readonly serverName?: string;
+  /** `version` in the server metadata. Default: that of this package. */
+  readonly serverVersion?: string;
+  /** `extensions` in the server metadata. Default: those that are implemented here. */
+  readonly extensions?: readonly string[];
+  /**
+   * Bytes of the JSON part of a request, of each JSON tensor in binary form, of a raw binary request, and of a body after decompression. The binary part
+   * behind a JSON header is not counted. Default 64 MiB.
+   */
+  readonly maxInputBytes?: number;
+  /** Bytes of a whole body. Default 2 GiB − 1. */
+  readonly maxBodyBytes?: number;
+  /** Other bounds on the content of requests: nesting, tensors … */
+  readonly limits?: Partial<ProtocolLimits>;
+  /** How long a client may take no byte of an answer that waits for it, in milliseconds; then the connection is closed. 0 waits for ever. Default 60 000. */
+  readonly sendTimeoutMs?: number;
+  /** Seconds in the `Retry-After` of inference answers with 503. Default 1. */
+  readonly retryAfterSeconds?: number;
+}
+
+/** Options with every default filled in. */
+export interface HttpSettings extends Required<Omit<NereidHttpOptions, 'limits'>> {
+  readonly limits: Partial<ProtocolLimits>;
+}
+
+const DEFAULT_MAX_INPUT_BYTES = 64 * 1024 * 1024;
+
+/** The largest length that a 32-bit signed integer holds, as in the original. */
+const DEFAULT_MAX_BODY_BYTES = 2 ** 31 - 1;
+
+/** Names and order of the original, without what is not implemented here. */
+const EXTENSIONS = ['model_repository', 'model_configuration', 'binary_tensor_data', 'parameters', 'statistics'];
+
+export const SIZE_ADVICE = 'Use --http-max-input-size to increase the limit.';
+
+export function resolveOptions(options: NereidHttpOptions): HttpSettings {
+  const maxInputBytes = options.maxInputBytes ?? DEFAULT_MAX_INPUT_BYTES;
+  return {
+    engine: options.engine,
+    logger: options.logger ?? silentLogger,
+    serverName: options.serverName ?? 'nereid',
+    serverVersion: options.serverVersion ?? packageVersion(),
+    extensions: options.extensions ?? EXTENSIONS,
+    maxInputBytes,
+    maxBodyBytes: options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES,
+    limits: {
+      maxHeaderBytes: maxInputBytes,
+      maxJsonTensorBytes: maxInputBytes,
+      maxRawBytes: maxInputBytes,
+      advice: SIZE_ADVICE,
+      ...options.limits,
+    },
+    sendTimeoutMs: options.sendTimeoutMs ?? 60_000,
+    retryAfterSeconds: options.retryAfterSeconds ?? 1,
+  };
+}
+
+function packageVersion(): string {
+  const manifest: unknown = createRequire(import.meta.url)('../package.json');
+  const hasVersion = typeof manifest === 'object' && manifest !== null && 'version' in manifest;
+  return hasVersion ? String(manifest.version) : '0.0.0';
+}

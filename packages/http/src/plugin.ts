@@ -1,0 +1,77 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type Answer, failureAnswer, methodNotAllowedAnswer, notFoundAnswer } from './answer.ts';
+import { readBody } from './body-reader.ts';
+import { answerCall, takesBody } from './calls.ts';
+import { InferEndpoint } from './infer-endpoint.ts';
+import { type HttpSettings, type NereidHttpOptions, resolveOptions } from './options.ts';
+import { matchRoute, methodOf, pathOf } from './routes.ts';
+
+/**
+ * Fastify plugin that serves the v2 protocol under `/v2`. It works on any fastify instance; with `createServerFactory` inference also skips fastify's router.
+ * Bodies are read by the plugin itself, so the content type is ignored and `bodyLimit` does not apply. Unknown paths anywhere on the
+ * instance are answered as the protocol does, with 404 and `{"error":"Not Found"}`.
+ */
+export async function nereidHttp(app: FastifyInstance, options: NereidHttpOptions): Promise<void> {
+  if (app.prefix !== '') throw new TypeError(`register nereidHttp without a prefix, found '${app.prefix}'`);
+  const settings = resolveOptions(options);
+  const front = new FastifyFront(settings);
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null));
+  app.addHook('preClose', async () => front.close());
+  const handler = (request: FastifyRequest, reply: FastifyReply) => front.handle(request, reply);
+  app.all('/v2', handler);
+  app.all('/v2/*', handler);
+  app.setNotFoundHandler(handler);
+}
+
+/** Takes fastify's requests apart: inference to the endpoint, everything else answered through fastify's reply. */
+class FastifyFront {
+  readonly #settings: HttpSettings;
+  readonly #infer: InferEndpoint;
+  #isClosing = false;
+
+  constructor(settings: HttpSettings) {
+    this.#settings = settings;
+    this.#infer = new InferEndpoint(settings);
+  }
+
+  get isClosing(): boolean {
+    return this.#isClosing;
+  }
+
+  close(): void {
+    this.#isClosing = true;
+  }
+
+  async handle(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    if (this.#infer.tryHandle(request.raw, reply.raw, this)) {
+      reply.hijack();
+      return;
+    }
+    const answer = await this.#answer(request);
+    reply.code(answer.status).header('content-type', answer.contentType);
+    if (answer.allow !== undefined) reply.header('allow', answer.allow);
+    // Bytes, as fastify would add a charset to the type of a text.
+    await reply.send(Buffer.from(answer.body));
+  }
+
+  async #answer({ raw }: FastifyRequest): Promise<Answer> {
+    const route = matchRoute(pathOf(raw.url ?? ''));
+    if (route === undefined) return notFoundAnswer();
+    const method = methodOf(route);
+    if (raw.method !== method || route.kind === 'infer') return methodNotAllowedAnswer(method);
+    try {
+      const body = takesBody(route) ? await this.#readText(raw) : '';
+      return answerCall(route, body, this.#settings);
+    } catch (thrown) {
+      return failureAnswer(thrown, this.#settings.logger);
+    }
+  }
+
+  #readText(message: FastifyRequest['raw']): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const sink = { bodyRead: (body: Buffer) => resolve(body.toString('utf8')), bodyRefused: reject };
+      readBody(message, { maxBytes: this.#settings.maxInputBytes, sink });
+    });
+  }
+}

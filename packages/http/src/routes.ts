@@ -1,0 +1,117 @@
+/**
+ * Paths of the protocol. `M` = `/v2/models/NAME[/versions/N]`:
+ * `/v2` · `/v2/health/{live,ready}` · `M` · `M/{ready,config,stats,infer}` · `/v2/models/stats` · `/v2/repository[/REPO]/index` ·
+ * `/v2/repository[/REPO]/models/NAME/{load,unload}`. Case matters, a trailing slash does not belong, the query is ignored.
+ */
+
+export type ModelRouteKind = 'model' | 'model-ready' | 'config' | 'stats';
+
+interface ModelAddress {
+  readonly name: string;
+  /** '' for the latest. */
+  readonly version: string;
+}
+
+export type Route =
+  | { readonly kind: 'live' | 'ready' | 'server' | 'all-stats' | 'index' }
+  | ({ readonly kind: ModelRouteKind } & ModelAddress)
+  | ({ readonly kind: 'infer' } & ModelAddress)
+  /** `repository` is '' when the path names none. */
+  | { readonly kind: 'load' | 'unload'; readonly name: string; readonly repository: string };
+
+const POST_ROUTES: ReadonlySet<Route['kind']> = new Set(['infer', 'index', 'load', 'unload']);
+
+/** The one method a route answers to. */
+export function methodOf(route: Route): 'GET' | 'POST' {
+  return POST_ROUTES.has(route.kind) ? 'POST' : 'GET';
+}
+
+/** The path of a request target: everything before the query. */
+export function pathOf(url: string): string {
+  const query = url.indexOf('?');
+  return query === -1 ? url : url.slice(0, query);
+}
+
+/** @returns the route of a path; undefined when there is none */
+export function matchRoute(path: string): Route | undefined {
+  const [root, api, group, ...rest] = path.split('/');
+  if (root !== '' || api !== 'v2') return undefined;
+  switch (group) {
+    case undefined:
+      return { kind: 'server' };
+    case 'health':
+      return matchHealth(rest);
+    case 'models':
+      return matchModel(rest);
+    case 'repository':
+      return matchRepository(rest);
+    default:
+      return undefined;
+  }
+}
+
+function matchHealth([probe, ...rest]: readonly string[]): Route | undefined {
+  if (rest.length > 0) return undefined;
+  return probe === 'live' || probe === 'ready' ? { kind: probe } : undefined;
+}
+
+const MODEL_ACTIONS = new Map<string | undefined, ModelRouteKind | 'infer'>([
+  [undefined, 'model'],
+  ['ready', 'model-ready'],
+  ['config', 'config'],
+  ['stats', 'stats'],
+  ['infer', 'infer'],
+]);
+
+function matchModel([name, ...rest]: readonly string[]): Route | undefined {
+  if (name === undefined || name === '') return undefined;
+  if (name === 'stats' && rest.length === 0) return { kind: 'all-stats' };
+  const [marker, number] = rest;
+  const version = marker === 'versions' ? versionOf(number) : '';
+  if (version === undefined) return undefined;
+  const [action, ...extra] = marker === 'versions' ? rest.slice(2) : rest;
+  const kind = MODEL_ACTIONS.get(action);
+  if (kind === undefined || extra.length > 0) return undefined;
+  return { kind, name: decodeName(name), version };
+}
+
+function matchRepository(segments: readonly string[]): Route | undefined {
+  const isNamed = segments[0] !== 'index' && segments[0] !== 'models';
+  const [repository = '', ...rest] = isNamed ? segments : ['', ...segments];
+  if (isNamed && repository === '') return undefined;
+  const [group, name, action, ...extra] = rest;
+  if (group === 'index' && name === undefined) return { kind: 'index' };
+  if (group !== 'models' || name === undefined || name === '' || extra.length > 0) return undefined;
+  if (action !== 'load' && action !== 'unload') return undefined;
+  return { kind: action, name: decodeName(name), repository: decodeName(repository) };
+}
+
+/** Decimal version without leading zeros; undefined when it is none. */
+function versionOf(text: string | undefined): string | undefined {
+  if (text === undefined || !/^\d{1,20}$/.test(text)) return undefined;
+  return BigInt(text).toString();
+}
+
+/** Undoes percent-encoding; a name that is not validly encoded is taken as it stands. */
+function decodeName(segment: string): string {
+  if (!segment.includes('%')) return segment;
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
+
+/**
+ * The same path with segments that are not validly percent-encoded escaped, so that a router that insists on valid encoding lets it through and
+ * `matchRoute` still finds the name as it stood.
+ */
+export function escapeBrokenSegments(url: string): string {
+  if (!url.includes('%')) return url;
+  const path = pathOf(url);
+  const escaped = path
+    .split('/')
+    .map((segment) => (decodeName(segment) === segment ? segment.replaceAll('%', '%25') : segment))
+    .join('/');
+  return escaped + url.slice(path.length);
+}

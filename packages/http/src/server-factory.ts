@@ -1,0 +1,63 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { InferEndpoint, type ServerState } from './infer-endpoint.ts';
+import { type NereidHttpOptions, resolveOptions } from './options.ts';
+import { escapeBrokenSegments } from './routes.ts';
+
+/** Patience with slow clients, in milliseconds; 0 waits for ever. */
+export interface ServerTimeouts {
+  /** From the connection, or the end of the previous request, to the end of the request's head. Default 60 000. */
+  readonly headersTimeoutMs?: number;
+  /** From there to the end of the body; a large upload over a slow line must fit in. Default 300 000. */
+  readonly requestTimeoutMs?: number;
+  /**
+   * Between two requests on a connection. The original has no such limit, and pooled clients meet a reset when it strikes, so it is long; connections
+   * whose client has vanished are found by TCP's own probes, which start after a minute of silence. Default one hour.
+   */
+  readonly keepAliveTimeoutMs?: number;
+  /** How often the first two are looked at. Default 5000. */
+  readonly connectionsCheckingIntervalMs?: number;
+}
+
+export interface ServerFactoryOptions extends NereidHttpOptions, ServerTimeouts {
+  /** Bytes of a request's head. Default 65 536. */
+  readonly maxHeadBytes?: number;
+}
+
+const TCP_PROBES_AFTER_MS = 60_000;
+
+/**
+ * Makes the function that fastify takes as `serverFactory`. Its server answers inference before fastify's router sees it, with the same code as the
+ * plugin; everything else goes to fastify. Hooks of fastify do not run for inference then.
+ */
+export function createServerFactory(
+  options: ServerFactoryOptions,
+): (handler: (request: IncomingMessage, response: ServerResponse) => void) => Server {
+  const endpoint = new InferEndpoint(resolveOptions(options));
+  return (handler) => {
+    const server = createServer(serverOptions(options));
+    const state: ServerState = {
+      get isClosing() {
+        return !server.listening;
+      },
+    };
+    server.on('request', (request, response) => {
+      if (endpoint.tryHandle(request, response, state)) return;
+      if (request.url !== undefined) request.url = escapeBrokenSegments(request.url);
+      handler(request, response);
+    });
+    return server;
+  };
+}
+
+function serverOptions(options: ServerFactoryOptions) {
+  return {
+    headersTimeout: options.headersTimeoutMs ?? 60_000,
+    requestTimeout: options.requestTimeoutMs ?? 300_000,
+    keepAliveTimeout: options.keepAliveTimeoutMs ?? 3_600_000,
+    connectionsCheckingInterval: options.connectionsCheckingIntervalMs ?? 5000,
+    maxHeaderSize: options.maxHeadBytes ?? 65_536,
+    keepAlive: true,
+    keepAliveInitialDelay: TCP_PROBES_AFTER_MS,
+    noDelay: true,
+  };
+}
