@@ -1,5 +1,5 @@
 /** Fits a configuration to a compiled package: names to positions, then datatypes and shapes to what the package declares. */
-import { nameTensors, parseCallSpec, resolveInputs, resolveOutputs } from '@nereid/call-spec';
+import { nameTensors, parseCallSpec, resolveInputs, resolveOutputs, type TensorNames } from '@nereid/call-spec';
 import { datatypeToConfig, formatShape, InferenceServerError, type Logger } from '@nereid/core';
 import { type DeclaredDim, type DeclaredTensor, formatDeclaredShape } from '@nereid/model-archive';
 import type { AotiPackage } from '@nereid/native';
@@ -9,7 +9,8 @@ import { type InputSpec, modelDims, type OutputSpec, type TensorSpec } from './t
 
 export interface AotiSignatureRequest {
   readonly modelName: string;
-  readonly package: Pick<AotiPackage, 'callSpec' | 'inputNames' | 'constantNames' | 'outputCount'>;
+  /** Of every tensor that the package takes and returns. */
+  readonly names: Pick<TensorNames, 'inputs' | 'outputs'>;
   readonly inputs: readonly InputSpec[];
   readonly outputs: readonly OutputSpec[];
   /** 0 when the tensors have no batch dimension. */
@@ -17,7 +18,33 @@ export interface AotiSignatureRequest {
   /** Empty when the package declares nothing. */
   readonly declaredInputs: readonly DeclaredTensor[];
   readonly declaredOutputs: readonly DeclaredTensor[];
+}
+
+export interface NamesRequest {
+  readonly modelName: string;
+  readonly package: Pick<AotiPackage, 'callSpec' | 'inputNames' | 'constantNames' | 'outputCount'>;
   readonly logger: Logger;
+}
+
+/**
+ * Names of a loaded package's tensors, by its own account.
+ * @throws {PyTorchBackendError} `signature`: a call spec that does not parse or does not fit the compiled tensors
+ */
+export function packageNames(request: NamesRequest): TensorNames {
+  const { callSpec, inputNames, constantNames, outputCount } = request.package;
+  return explained(request, () => {
+    const names = nameTensors(parseCallSpec({ inputs: callSpec[0], outputs: callSpec[1] }), {
+      compiledInputs: { names: inputNames, constants: constantNames.filter(isLifted).length },
+    });
+    for (const warning of names.warnings) request.logger.warn({ model: request.modelName }, warning);
+    if (names.outputs.length === outputCount) return names;
+    throw fault(request, `the package returns ${outputCount} tensors, but its call spec names ${names.outputs.length}`);
+  });
+}
+
+/** Constants that the compiler folded were no arguments of the exported graph. */
+function isLifted(constant: string): boolean {
+  return !constant.includes('_FOLDED_CONST_');
 }
 
 export interface AotiSignature {
@@ -64,28 +91,23 @@ function refuseStrings(request: AotiSignatureRequest): void {
 }
 
 function resolveNames(request: AotiSignatureRequest) {
-  const { callSpec, inputNames, constantNames, outputCount } = request.package;
+  const { names, inputs, outputs } = request;
+  return explained(request, () => ({
+    inputPositions: resolveInputs(
+      names.inputs,
+      inputs.map(({ name }) => ({ name, role: 'input' })),
+    ),
+    outputPositions: resolveOutputs(
+      names.outputs,
+      outputs.map(({ name }) => ({ name, role: 'output' })),
+    ),
+  }));
+}
+
+/** What `step` gives; what it throws gets the model's name. */
+function explained<T>(request: Pick<AotiSignatureRequest, 'modelName'>, step: () => T): T {
   try {
-    const names = nameTensors(parseCallSpec({ inputs: callSpec[0], outputs: callSpec[1] }), {
-      compiledInputs: { names: inputNames, constants: constantNames.filter(isLifted).length },
-    });
-    for (const warning of names.warnings) request.logger.warn({ model: request.modelName }, warning);
-    if (names.outputs.length !== outputCount) {
-      throw fault(
-        request,
-        `the package returns ${outputCount} tensors, but its call spec names ${names.outputs.length}`,
-      );
-    }
-    return {
-      inputPositions: resolveInputs(
-        names.inputs,
-        request.inputs.map(({ name }) => ({ name, role: 'input' })),
-      ),
-      outputPositions: resolveOutputs(
-        names.outputs,
-        request.outputs.map(({ name }) => ({ name, role: 'output' })),
-      ),
-    };
+    return step();
   } catch (thrown) {
     if (thrown instanceof PyTorchBackendError) throw thrown;
     const { code, message } = InferenceServerError.from(thrown);
@@ -96,11 +118,6 @@ function resolveNames(request: AotiSignatureRequest) {
       cause: thrown,
     });
   }
-}
-
-/** Constants that the compiler folded were no arguments of the exported graph. */
-function isLifted(constant: string): boolean {
-  return !constant.includes('_FOLDED_CONST_');
 }
 
 function checkDeclaredInput(
@@ -209,7 +226,7 @@ function rangeOf(declared: DeclaredDim): { readonly min: number; readonly max: n
   return { min: declared.min, max: declared.max ?? Number.POSITIVE_INFINITY };
 }
 
-function fault({ modelName }: AotiSignatureRequest, message: string): PyTorchBackendError {
+function fault({ modelName }: Pick<AotiSignatureRequest, 'modelName'>, message: string): PyTorchBackendError {
   return new PyTorchBackendError({
     code: 'INVALID_ARG',
     reason: 'signature',

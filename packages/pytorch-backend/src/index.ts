@@ -1,4 +1,5 @@
 export { PyTorchBackend, type PyTorchBackendOptions } from './backend.ts';
+export { type CheckModelFileOptions, checkModelFile, type ModelFileCheck } from './check-file.ts';
 export { PyTorchBackendError, type PyTorchErrorInit, type PyTorchErrorReason } from './errors.ts';
 export { type LoadModelOptions, loadModel } from './load-model.ts';
 export type { PyTorchModel } from './model.ts';

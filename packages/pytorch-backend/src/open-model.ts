@@ -1,7 +1,7 @@
 /** Opens a model file with torch and fits it to what its user says of its inputs and outputs. */
 import { InferenceServerError, type InstanceSpec, type Logger } from '@nereid/core';
 import { type AotiInspection, inspectAoti, readHost } from '@nereid/model-archive';
-import { bindAoti } from './aoti-signature.ts';
+import { bindAoti, packageNames } from './aoti-signature.ts';
 import { checkInstanceKinds } from './check-config.ts';
 import { checkTarget } from './check-target.ts';
 import { PyTorchBackendError } from './errors.ts';
@@ -106,7 +106,10 @@ async function openAoti(request: OpenModelRequest, intraOpThreads: number): Prom
   return closedOnFailure(pool, async () => {
     const opened = await pool.prepare(firstDevice(request));
     const declared = { declaredInputs: inspection.inputs ?? [], declaredOutputs: inspection.outputs ?? [] };
-    const plan = planOf(request, bindAoti({ ...request, ...declared, package: opened }));
+    const plan = planOf(
+      request,
+      bindAoti({ ...request, ...declared, names: packageNames({ ...request, package: opened }) }),
+    );
     if (plan.maxBatchSize > 0 && parameters.aotiLoadCheck) {
       const setup = { plan, parameters, intraOpThreads };
       const open = (onComplete: Parameters<typeof instanceOptions>[1]['onComplete']) =>

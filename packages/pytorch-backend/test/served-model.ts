@@ -1,4 +1,4 @@
-import { basename, dirname } from 'node:path';
+import { basename, dirname, isAbsolute } from 'node:path';
 import {
   datatypeToConfig,
   type ExecutionReport,
@@ -17,7 +17,7 @@ import { RecordingResponder, requestFor, testModel } from '@nereid/testing';
 import { PyTorchBackend, type PyTorchModel } from '../src/index.ts';
 
 export interface ServeOptions {
-  /** `<test model>/<file>`. */
+  /** `<test model>/<file>`, or an absolute path. */
   readonly file: string;
   readonly config: Init<ModelConfig>;
   readonly instances?: number;
@@ -36,9 +36,9 @@ export function inputsAndOutputs(inputs: readonly string[], outputs: readonly st
   return { input: inputs.map(tensorConfig), output: outputs.map(tensorConfig) };
 }
 
-/** Absolute path of `<test model>/<file>`. */
+/** Absolute path of `<test model>/<file>`; an absolute path stays. */
 export function modelFile(file: string): string {
-  return `${testModel(dirname(file))}/${basename(file)}`;
+  return isAbsolute(file) ? file : `${testModel(dirname(file))}/${basename(file)}`;
 }
 
 /** A model that was loaded by the backend, with its instances; close it, or hold it with `await using`. */
