@@ -12,7 +12,7 @@ export type {
   ProblemReason,
   RepositoryProblem,
 } from './model.ts';
-export { ModelRepository, type ModelRepositoryOptions } from './model-repository.ts';
+export { ModelRepository, type ModelRepositoryOptions, scanModelDirectory } from './model-repository.ts';
 export { readLimited } from './read-limited.ts';
 export { type SelectedVersions, selectVersions } from './select-versions.ts';
 export { compareVersions, isVersion } from './version.ts';

@@ -1,5 +1,5 @@
 import { readdirSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { RepositoryError } from './errors.ts';
 import { fsFault } from './fs-fault.ts';
 import { type DirectoryEntry, listDirectory } from './list-directory.ts';
@@ -142,4 +142,21 @@ function isDirectory(path: string): boolean {
   } catch {
     return false;
   }
+}
+
+/**
+ * Reads one model directory by itself, wherever it stands, as `ModelRepository.scan` reads those of a repository. Never rejects: a directory that is
+ * missing or unreadable is a problem of the model.
+ *
+ * @param directory links followed; its name is the model's
+ * @param options as those of `ModelRepository`
+ */
+export function scanModelDirectory(
+  directory: string,
+  options: Pick<ModelRepositoryOptions, 'configName' | 'maxConfigBytes'> = {},
+): Promise<CandidateModel> {
+  const path = resolve(directory);
+  const { configName, maxConfigBytes = DEFAULT_MAX_CONFIG_BYTES } = options;
+  const entry = { name: basename(path), path, kind: 'directory' } as const;
+  return scanModel({ repository: dirname(path), entry }, { configName, maxConfigBytes });
 }

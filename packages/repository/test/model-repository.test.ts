@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { ModelRepository } from '../src/index.ts';
+import { ModelRepository, scanModelDirectory } from '../src/index.ts';
 import { dir, onDisk, type Tree } from './on-disk.ts';
 
 async function scanTree(tree: Tree, options: { configName?: string; maxConfigBytes?: number } = {}) {
@@ -197,5 +197,28 @@ describe('names', () => {
 
   it('is empty for a repository that went away', () => {
     expect(new ModelRepository({ paths: ['/nonexistent/repository'] }).names()).toEqual([]);
+  });
+});
+
+describe('a model directory by itself', () => {
+  it('reads as in a scan of its repository', async () => {
+    using disk = onDisk({ 'm/config.pbtxt': 'name: "m"', 'm/1/model.pt': '', 'm/x1': dir });
+    const [scanned] = await new ModelRepository({ paths: [disk.path] }).scan();
+    expect(await scanModelDirectory(join(disk.path, 'm'))).toEqual(scanned);
+  });
+
+  it('has a problem when it does not exist', async () => {
+    using disk = onDisk({});
+    const { name, versions, problems } = await scanModelDirectory(join(disk.path, 'm'));
+    expect({ name, versions }).toEqual({ name: 'm', versions: [] });
+    expect(problems.map(({ message }) => message)).toEqual([
+      `cannot read the model directory '${join(disk.path, 'm')}': it does not exist`,
+    ]);
+  });
+
+  it('keeps to the limits of the options', async () => {
+    using disk = onDisk({ 'config.pbtxt': 'name: "m"' });
+    const { problems } = await scanModelDirectory(disk.path, { maxConfigBytes: 2 });
+    expect(problems[0]).toMatchObject({ severity: 'error', reason: 'unreadable-config' });
   });
 });
