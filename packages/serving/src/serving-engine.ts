@@ -86,7 +86,12 @@ export class ServingEngine implements InferenceEngine, AsyncDisposable {
       scheduler: options.scheduler ?? {},
       maxFileBytes: options.maxFileBytes ?? 64 * 1024 * 1024,
       maxInstances: options.maxInstances ?? 1024,
-      prepare: { backends: [...backends.keys()], gpus: options.gpus, requireConfig: options.requireConfig ?? false, logger },
+      prepare: {
+        backends: [...backends.keys()],
+        gpus: options.gpus,
+        requireConfig: options.requireConfig ?? false,
+        logger,
+      },
       concurrency: Math.max(1, options.modelLoadConcurrency ?? 4),
       retryCount: options.modelLoadRetryCount ?? 0,
       isStopping: () => this.#phase === 'stopping',

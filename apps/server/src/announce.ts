@@ -1,0 +1,32 @@
+/** What a server says about itself when it is up: a table of models for people, log lines for programs. */
+import type { ModelRow } from '@nereid/serving';
+import type { Log } from './log.ts';
+import { renderTable, wrap } from './table.ts';
+
+const REASON_WIDTH = 80;
+
+export function announceModels(rows: readonly ModelRow[], log: Log): void {
+  if (log.format === 'json') {
+    for (const { name, version, state, reason, instances } of rows) {
+      log.info({ model: name, version, state, reason, instances: instances.length }, 'model');
+    }
+    return;
+  }
+  log.print(`${renderTable(['Model', 'Version', 'State', 'Instances', 'Reason'], rows.map(cells))}\n`);
+}
+
+function cells({ name, version, state, reason, instances }: ModelRow): readonly string[] {
+  return [
+    name,
+    version ?? '-',
+    state ?? 'UNAVAILABLE',
+    instances.length === 0 ? '-' : String(instances.length),
+    wrap(reason ?? '', REASON_WIDTH),
+  ];
+}
+
+export function announceAddress(url: string, log: Log): void {
+  const place = new URL(url).host;
+  if (log.format === 'json') log.info({ url }, `Started HTTPService at ${place}`);
+  else log.print(`Started HTTPService at ${place}: ${url}\n`);
+}

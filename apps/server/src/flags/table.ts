@@ -1,0 +1,307 @@
+/**
+ * Every option of the server, as data. Names, meanings and defaults are Triton's unless `ours` is set; an option with `ignored` is accepted so that existing
+ * start lines keep working, and answered with one warning that says why it has no effect.
+ */
+
+export type FlagGroup = 'Models' | 'HTTP' | 'Scheduling' | 'Logging' | 'Process' | 'Accepted without effect';
+
+interface FlagBase {
+  readonly group: FlagGroup;
+  readonly help: string;
+  /** Why the option has no effect; it is then accepted and warned about. */
+  readonly ignored?: string;
+  readonly alias?: string;
+}
+
+export type Flag = FlagBase &
+  (
+    | { readonly kind: 'bool'; readonly default: boolean }
+    /** A bool that needs no value. */
+    | { readonly kind: 'flag'; readonly default: boolean }
+    | {
+        readonly kind: 'int';
+        readonly default: number;
+        readonly min: number;
+        readonly max: number;
+        readonly unit?: string;
+      }
+    | { readonly kind: 'string'; readonly default: string; readonly placeholder: string }
+    | { readonly kind: 'list'; readonly default: readonly string[]; readonly placeholder: string }
+    | { readonly kind: 'choice'; readonly default: string; readonly choices: readonly string[] }
+    /** Accepted in any form; never read. */
+    | { readonly kind: 'any'; readonly default: undefined }
+  );
+
+const PORT_MAX = 65_535;
+const INT_MAX = 2_147_483_647;
+
+const NO_GRPC = 'gRPC is not served by this version';
+const NO_METRICS = 'metrics are not served by this version';
+const NO_TRACE = 'tracing is not part of this version';
+const NO_GPU = 'this build runs on the CPU';
+const NO_CACHE = 'there is no response cache in this version';
+const OTHER_CLOUD = 'this front end is not part of Nereid';
+
+const ignored = (why: string) =>
+  ({ kind: 'any', default: undefined, group: 'Accepted without effect', help: why, ignored: why }) as const;
+
+export const FLAGS = {
+  'model-repository': {
+    kind: 'list',
+    default: [],
+    placeholder: 'DIR',
+    alias: 'model-store',
+    group: 'Models',
+    help: 'Directory of model directories; may be repeated. Required.',
+  },
+  'model-control-mode': {
+    kind: 'choice',
+    default: 'none',
+    choices: ['none', 'poll', 'explicit'],
+    group: 'Models',
+    help: 'When models are loaded. This version serves "none": everything once, at start.',
+  },
+  'exit-on-error': {
+    kind: 'bool',
+    default: false,
+    group: 'Models',
+    help: 'End the process with exit code 1 when a model fails to load at start; otherwise serve the others.',
+  },
+  'strict-readiness': {
+    kind: 'bool',
+    default: true,
+    group: 'Models',
+    help: 'Report ready only while every known model version is ready.',
+  },
+  'disable-auto-complete-config': {
+    kind: 'flag',
+    default: false,
+    group: 'Models',
+    help: 'Take configurations as they are: a config.pbtxt is then required for every model.',
+  },
+  'strict-model-config': {
+    kind: 'bool',
+    default: false,
+    group: 'Models',
+    help: 'Deprecated spelling of --disable-auto-complete-config.',
+  },
+  'model-config-name': {
+    kind: 'string',
+    default: '',
+    placeholder: 'NAME',
+    group: 'Models',
+    help: 'Use configs/NAME.pbtxt of a model where it exists, instead of its config.pbtxt.',
+  },
+  'model-load-thread-count': {
+    kind: 'int',
+    default: 4,
+    min: 1,
+    max: 1024,
+    group: 'Models',
+    help: 'Model versions that load at the same time.',
+  },
+
+  'allow-http': { kind: 'bool', default: true, group: 'HTTP', help: 'Serve the HTTP protocol.' },
+  'http-address': {
+    kind: 'string',
+    default: '127.0.0.1',
+    placeholder: 'ADDRESS',
+    group: 'HTTP',
+    help: 'Address to listen on; 0.0.0.0 opens the server to the network, ipv6:[::1] listens on IPv6.',
+  },
+  'http-port': {
+    kind: 'int',
+    default: 8000,
+    min: 0,
+    max: PORT_MAX,
+    group: 'HTTP',
+    help: 'Port to listen on; 0 takes a free one.',
+  },
+  'http-max-input-size': {
+    kind: 'int',
+    default: 67_108_864,
+    min: 1,
+    max: Number.MAX_SAFE_INTEGER,
+    unit: 'bytes',
+    group: 'HTTP',
+    help: 'Largest JSON header, JSON tensor or raw body of a request.',
+  },
+  'http-max-body-size': {
+    kind: 'int',
+    default: 2_147_483_647,
+    min: 1,
+    max: Number.MAX_SAFE_INTEGER,
+    unit: 'bytes',
+    group: 'HTTP',
+    help: 'Largest request body in all, binary tensors included.',
+  },
+  'http-headers-timeout-ms': {
+    kind: 'int',
+    default: 60_000,
+    min: 0,
+    max: INT_MAX,
+    unit: 'ms',
+    group: 'HTTP',
+    help: 'Time a client has to send its headers; 0 waits for ever.',
+  },
+  'http-request-timeout-ms': {
+    kind: 'int',
+    default: 300_000,
+    min: 0,
+    max: INT_MAX,
+    unit: 'ms',
+    group: 'HTTP',
+    help: 'Time a client has to send a whole request; 0 waits for ever.',
+  },
+  'http-keep-alive-timeout-ms': {
+    kind: 'int',
+    default: 3_600_000,
+    min: 0,
+    max: INT_MAX,
+    unit: 'ms',
+    group: 'HTTP',
+    help: 'Time an idle connection stays open; 0 keeps it for ever.',
+  },
+
+  'max-queue-size': {
+    kind: 'int',
+    default: 10_000,
+    min: 0,
+    max: INT_MAX,
+    unit: 'requests',
+    group: 'Scheduling',
+    help: 'Requests that may wait per model version; more are answered 503. 0 sets no limit.',
+  },
+  'inline-max-run-us': {
+    kind: 'int',
+    default: 100,
+    min: 0,
+    max: 1_000_000,
+    unit: 'us',
+    group: 'Scheduling',
+    help: 'A model that runs no longer than this is run on the loop thread while no other request is in flight; 0 turns that off.',
+  },
+
+  'log-verbose': {
+    kind: 'string',
+    default: '0',
+    placeholder: 'LEVEL',
+    group: 'Logging',
+    help: 'Verbose level: 0 or false is off, 1 or true logs every request.',
+  },
+  'log-info': { kind: 'bool', default: true, group: 'Logging', help: 'Log information.' },
+  'log-warning': { kind: 'bool', default: true, group: 'Logging', help: 'Log warnings.' },
+  'log-error': { kind: 'bool', default: true, group: 'Logging', help: 'Log errors.' },
+  'log-format': {
+    kind: 'choice',
+    default: 'auto',
+    choices: ['auto', 'default', 'ISO8601', 'json'],
+    group: 'Logging',
+    help: 'Line format; auto is "default" on a terminal and JSON elsewhere.',
+  },
+  'log-file': {
+    kind: 'string',
+    default: '',
+    placeholder: 'FILE',
+    group: 'Logging',
+    help: 'Append the log to a file instead of the console.',
+  },
+
+  id: {
+    kind: 'string',
+    default: 'nereid',
+    placeholder: 'NAME',
+    group: 'Process',
+    help: 'Server name in the metadata.',
+  },
+  'exit-timeout-secs': {
+    kind: 'int',
+    default: 30,
+    min: 0,
+    max: 86_400,
+    unit: 's',
+    group: 'Process',
+    help: 'Time that requests in flight have to finish at shutdown.',
+  },
+
+  'load-model': ignored('models are chosen at start only with --model-control-mode=explicit'),
+  'repository-poll-secs': ignored('the repository is read once, at start'),
+  'model-load-retry-count': ignored('a load that failed is not repeated'),
+  'model-namespacing': ignored('a model name must be unique over all repositories'),
+  'model-load-gpu-limit': ignored(NO_GPU),
+  'enable-peer-access': ignored(NO_GPU),
+  'min-supported-compute-capability': ignored(NO_GPU),
+  'reuse-http-port': ignored('one process listens on a port'),
+  'http-thread-count': ignored('HTTP is served by one event loop'),
+  'http-header-forward-pattern': ignored('headers are not forwarded to models by this version'),
+  'http-restricted-api': ignored('APIs cannot be restricted by this version'),
+  'allow-grpc': ignored(NO_GRPC),
+  'grpc-address': ignored(NO_GRPC),
+  'grpc-port': ignored(NO_GRPC),
+  'reuse-grpc-port': ignored(NO_GRPC),
+  'grpc-infer-thread-count': ignored(NO_GRPC),
+  'grpc-infer-allocation-pool-size': ignored(NO_GRPC),
+  'grpc-max-response-pool-size': ignored(NO_GRPC),
+  'grpc-use-ssl': ignored(NO_GRPC),
+  'grpc-use-ssl-mutual': ignored(NO_GRPC),
+  'grpc-server-cert': ignored(NO_GRPC),
+  'grpc-server-key': ignored(NO_GRPC),
+  'grpc-root-cert': ignored(NO_GRPC),
+  'grpc-infer-response-compression-level': ignored(NO_GRPC),
+  'grpc-keepalive-time': ignored(NO_GRPC),
+  'grpc-keepalive-timeout': ignored(NO_GRPC),
+  'grpc-keepalive-permit-without-calls': ignored(NO_GRPC),
+  'grpc-http2-max-pings-without-data': ignored(NO_GRPC),
+  'grpc-http2-min-recv-ping-interval-without-data': ignored(NO_GRPC),
+  'grpc-http2-max-ping-strikes': ignored(NO_GRPC),
+  'grpc-max-connection-age': ignored(NO_GRPC),
+  'grpc-max-connection-age-grace': ignored(NO_GRPC),
+  'grpc-header-forward-pattern': ignored(NO_GRPC),
+  'grpc-restricted-protocol': ignored(NO_GRPC),
+  'allow-metrics': ignored(NO_METRICS),
+  'allow-gpu-metrics': ignored(NO_METRICS),
+  'allow-cpu-metrics': ignored(NO_METRICS),
+  'metrics-address': ignored(NO_METRICS),
+  'metrics-port': ignored(NO_METRICS),
+  'metrics-interval-ms': ignored(NO_METRICS),
+  'metrics-config': ignored(NO_METRICS),
+  'trace-config': ignored(NO_TRACE),
+  'trace-file': ignored(NO_TRACE),
+  'trace-level': ignored(NO_TRACE),
+  'trace-rate': ignored(NO_TRACE),
+  'trace-count': ignored(NO_TRACE),
+  'trace-log-frequency': ignored(NO_TRACE),
+  'backend-directory': ignored('backends are part of the server'),
+  'backend-config': ignored('no backend reads settings in this version'),
+  'pinned-memory-pool-byte-size': ignored(NO_GPU),
+  'cuda-memory-pool-byte-size': ignored(NO_GPU),
+  'cuda-virtual-address-size': ignored(NO_GPU),
+  'buffer-manager-thread-count': ignored('inputs are gathered on the thread of the model instance'),
+  'host-policy': ignored('instances are not bound to cores by this version'),
+  'rate-limit': ignored('there is no rate limiter in this version'),
+  'rate-limit-resource': ignored('there is no rate limiter in this version'),
+  'cache-config': ignored(NO_CACHE),
+  'cache-directory': ignored(NO_CACHE),
+  'response-cache-byte-size': ignored(NO_CACHE),
+  'repoagent-directory': ignored('there are no repository agents in this version'),
+  'allow-client-shm': ignored('shared memory is not served by this version'),
+  'allow-sagemaker': ignored(OTHER_CLOUD),
+  'allow-vertex-ai': ignored(OTHER_CLOUD),
+} as const satisfies Record<string, Flag>;
+
+export type FlagName = keyof typeof FLAGS;
+
+type ValueOf<F> = F extends { kind: 'bool' | 'flag' }
+  ? boolean
+  : F extends { kind: 'int' }
+    ? number
+    : F extends { kind: 'list' }
+      ? readonly string[]
+      : F extends { kind: 'choice'; choices: readonly (infer C)[] }
+        ? C
+        : F extends { kind: 'string' }
+          ? string
+          : undefined;
+
+/** Value of every option, defaults included. */
+export type FlagValues = { readonly [N in FlagName]: ValueOf<(typeof FLAGS)[N]> };

@@ -1,0 +1,121 @@
+import { UsageError } from './errors.ts';
+import type { ParsedFlags } from './flags/parse.ts';
+import { FLAGS, type Flag, type FlagName } from './flags/table.ts';
+import type { LogOptions } from './log.ts';
+
+export interface HttpOptions {
+  readonly address: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  readonly maxInputBytes: number;
+  readonly maxBodyBytes: number;
+  /** Each 0 waits for ever. */
+  readonly headersTimeoutMs: number;
+  readonly requestTimeoutMs: number;
+  readonly keepAliveTimeoutMs: number;
+}
+
+/** What a server is made of; `optionsFromFlags` fills it from a command line. */
+export interface ServerOptions {
+  /** Server name in the metadata. */
+  readonly id: string;
+  readonly repositories: readonly string[];
+  /** Variant `configs/<name>.pbtxt` of the configurations, if any. */
+  readonly configName?: string | undefined;
+  /** Whether every model must have a configuration file. */
+  readonly requireConfig: boolean;
+  readonly strictReadiness: boolean;
+  readonly exitOnError: boolean;
+  readonly modelLoadConcurrency: number;
+  /** 0 sets no limit. */
+  readonly maxQueueSize: number;
+  /** 0 never runs a model on the loop thread. */
+  readonly inlineMaxRunMicros: number;
+  readonly exitTimeoutMs: number;
+  /** Undefined serves no HTTP. */
+  readonly http: HttpOptions | undefined;
+  readonly log: LogOptions;
+}
+
+/**
+ * Checks the options of a command line against each other and names what they ask for.
+ * @returns the options, and one sentence for each option that has no effect
+ * @throws {UsageError} when they do not go together
+ */
+export function optionsFromFlags({ values, given }: ParsedFlags): {
+  readonly options: ServerOptions;
+  readonly warnings: readonly string[];
+} {
+  if (values['model-repository'].length === 0)
+    throw new UsageError('--model-repository must be specified: name the directory that holds the models');
+  if (values['model-control-mode'] !== 'none') {
+    throw new UsageError(
+      `--model-control-mode=${values['model-control-mode']} is not served by this version; only "none" is: every model is loaded once, at start`,
+    );
+  }
+  if (given.has('load-model'))
+    throw new UsageError(
+      "--load-model requires setting '--model-control-mode=explicit', which is not served by this version",
+    );
+  const warnings = [...given].flatMap((name) => ignoredWarning(name));
+  if (given.has('strict-model-config'))
+    warnings.push('--strict-model-config is deprecated; use --disable-auto-complete-config');
+  return {
+    options: {
+      id: values.id,
+      repositories: values['model-repository'],
+      configName: values['model-config-name'] || undefined,
+      requireConfig: values['disable-auto-complete-config'] || values['strict-model-config'],
+      strictReadiness: values['strict-readiness'],
+      exitOnError: values['exit-on-error'],
+      modelLoadConcurrency: values['model-load-thread-count'],
+      maxQueueSize: values['max-queue-size'],
+      inlineMaxRunMicros: values['inline-max-run-us'],
+      exitTimeoutMs: values['exit-timeout-secs'] * 1000,
+      http: values['allow-http'] ? httpOptions(values) : undefined,
+      log: logOptions(values),
+    },
+    warnings,
+  };
+}
+
+function ignoredWarning(name: FlagName): string[] {
+  const flag: Flag = FLAGS[name];
+  return flag.ignored === undefined ? [] : [`--${name} has no effect: ${flag.ignored}`];
+}
+
+function httpOptions(values: ParsedFlags['values']): HttpOptions {
+  return {
+    address: listenAddress(values['http-address']),
+    port: values['http-port'],
+    maxInputBytes: values['http-max-input-size'],
+    maxBodyBytes: values['http-max-body-size'],
+    headersTimeoutMs: values['http-headers-timeout-ms'],
+    requestTimeoutMs: values['http-request-timeout-ms'],
+    keepAliveTimeoutMs: values['http-keep-alive-timeout-ms'],
+  };
+}
+
+/** `ipv6:[::1]` and `[::1]` are ways to write `::1`. */
+function listenAddress(text: string): string {
+  return text.replace(/^ipv6:/, '').replace(/^\[(.*)\]$/, '$1');
+}
+
+function logOptions(values: ParsedFlags['values']): LogOptions {
+  return {
+    format: values['log-format'],
+    verbose: verboseLevel(values['log-verbose']),
+    info: values['log-info'],
+    warning: values['log-warning'],
+    error: values['log-error'],
+    file: values['log-file'],
+  };
+}
+
+function verboseLevel(text: string): number {
+  const word = text.toLowerCase();
+  if (word === 'true' || word === 'on') return 1;
+  if (word === 'false' || word === 'off') return 0;
+  if (/^\d{1,9}$/.test(word)) return Number(word);
+  throw new UsageError(`option '--log-verbose' takes a level from 0, or true or false, got '${text}'`);
+}

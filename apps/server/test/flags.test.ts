@@ -1,0 +1,122 @@
+import { describe, expect, test } from 'vitest';
+import { optionsFromFlags, parseFlags, serveHelp, UsageError } from '../src/index.ts';
+
+const repository = '--model-repository=/models';
+const values = (...argv: string[]) => parseFlags([repository, ...argv]).values;
+
+describe('options are read as Triton reads them', () => {
+  test.each([
+    ['a value after an equals sign', ['--http-port=9000'], 'http-port', 9000],
+    ['a value as the next word', ['--http-port', '9000'], 'http-port', 9000],
+    ['an unambiguous beginning', ['--http-por=9000'], 'http-port', 9000],
+    ['the alias', ['--model-store=/other'], 'model-repository', ['/models', '/other']],
+    ['a beginning of the alias', ['--model-st', '/other'], 'model-repository', ['/models', '/other']],
+    ['the last of a repeated option', ['--id=a', '--id=b'], 'id', 'b'],
+    [
+      'every one of a list',
+      ['--model-repository', '/b', '--model-repository=/c'],
+      'model-repository',
+      ['/models', '/b', '/c'],
+    ],
+    ['true', ['--exit-on-error=TRUE'], 'exit-on-error', true],
+    ['on', ['--exit-on-error=on'], 'exit-on-error', true],
+    ['1', ['--exit-on-error', '1'], 'exit-on-error', true],
+    ['off', ['--strict-readiness=Off'], 'strict-readiness', false],
+    ['0', ['--strict-readiness=0'], 'strict-readiness', false],
+    ['a flag without a value', ['--disable-auto-complete-config'], 'disable-auto-complete-config', true],
+    ['a choice in any case', ['--log-format=iso8601'], 'log-format', 'ISO8601'],
+    ['a value with an equals sign in it', ['--id=a=b'], 'id', 'a=b'],
+    ['a whole number with a sign', ['--http-port=+80'], 'http-port', 80],
+  ] as const)('%s', (_, argv, name, value) => {
+    expect(values(...argv)[name]).toEqual(value);
+  });
+
+  test('a flag does not take the next word', () => {
+    expect(values('--disable-auto-complete-config', '--id', 'x').id).toBe('x');
+  });
+
+  test('an option without effect may stand without a value before another option', () => {
+    expect(values('--reuse-grpc-port', '--id', 'x').id).toBe('x');
+  });
+});
+
+describe('a wrong command line is refused', () => {
+  test.each([
+    [['--nosuch=1'], "unknown option '--nosuch'"],
+    [['--http'], "option '--http' is ambiguous: it may be --http-address, --http-port"],
+    [['--'], "unknown option '--'"],
+    [['word'], "unexpected argument 'word'"],
+    [['-p', '80'], "unexpected argument '-p'"],
+    [['--http-port'], "option '--http-port' needs a value"],
+    [['--http-port=70000'], 'a whole number from 0 to 65535'],
+    [['--http-port=80x'], "got '80x'"],
+    [['--http-port=1e3'], "got '1e3'"],
+    [['--http-port='], 'a whole number'],
+    [['--exit-on-error=yes'], 'takes true or false'],
+    [['--log-format=xml'], 'one of auto, default, ISO8601, json'],
+    [['--model-config-name='], 'not empty'],
+    [['--exit-timeout-secs=-1'], 'from 0'],
+  ])('%j', (argv, fragment) => {
+    expect(() => parseFlags(argv)).toThrow(UsageError);
+    expect(() => parseFlags(argv)).toThrow(fragment);
+  });
+
+  test.each([
+    [[], '--model-repository must be specified'],
+    [[repository, '--model-control-mode=poll'], 'is not served by this version'],
+    [[repository, '--load-model=a'], "requires setting '--model-control-mode=explicit'"],
+    [[repository, '--log-verbose=loud'], "got 'loud'"],
+  ])('together: %j', (argv, fragment) => {
+    expect(() => optionsFromFlags(parseFlags(argv))).toThrow(UsageError);
+    expect(() => optionsFromFlags(parseFlags(argv))).toThrow(fragment);
+  });
+});
+
+describe('options become what the server is made of', () => {
+  const read = (...argv: string[]) => optionsFromFlags(parseFlags([repository, ...argv]));
+
+  test('an option without effect is warned about once, with the reason', () => {
+    expect(read('--grpc-port=8001', '--grpc-port=8002').warnings).toEqual([
+      '--grpc-port has no effect: gRPC is not served by this version',
+    ]);
+  });
+
+  test.each([
+    ['ipv6:[::1]', '::1'],
+    ['[::1]', '::1'],
+    ['127.0.0.1', '127.0.0.1'],
+  ])('the address %s is %s', (text, address) => {
+    expect(read('--http-address', text).options.http?.address).toBe(address);
+  });
+
+  test.each([
+    ['true', 1],
+    ['FALSE', 0],
+    ['3', 3],
+  ])('verbose %s is level %i', (text, level) => {
+    expect(read(`--log-verbose=${text}`).options.log.verbose).toBe(level);
+  });
+
+  test('without --allow-http there is no HTTP', () => {
+    expect(read('--allow-http=false').options.http).toBeUndefined();
+  });
+
+  test('either spelling asks for configuration files', () => {
+    expect(read().options.requireConfig).toBe(false);
+    expect(read('--disable-auto-complete-config').options.requireConfig).toBe(true);
+    expect(read('--strict-model-config=true').options.requireConfig).toBe(true);
+  });
+});
+
+describe('the help', () => {
+  test('shows every option that has an effect, with its default', () => {
+    const help = serveHelp();
+    expect(help).toContain('--http-port=N');
+    expect(help).toContain('Default 8000.');
+    expect(help).not.toContain('--grpc-port');
+  });
+
+  test('shows the others when all are asked for', () => {
+    expect(serveHelp({ all: true })).toContain('--grpc-port');
+  });
+});
