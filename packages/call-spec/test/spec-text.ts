@@ -11,7 +11,7 @@ export const dict = (entries: Record<string, SpecNode>): SpecNode => ({
 });
 
 /** The JSON of one tree, without the protocol. */
-export function nodeJson(node: SpecNode): unknown {
+function nodeJson(node: SpecNode): unknown {
   if (node.kind === 'leaf') return { type: null, context: null, children_spec: [] };
   return {
     type: `builtins.${node.kind}`,

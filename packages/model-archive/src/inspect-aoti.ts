@@ -35,7 +35,7 @@ export function inspectAoti(path: string, options: InspectAotiOptions = {}): Pro
       model,
       target: await readTarget(archive, members),
       needsCompiler: !members.some((name) => /\.(so|dll|pyd|dylib)$/.test(name)),
-      ...describeFacts(facts),
+      ...(typeof facts === 'string' ? { notes: [facts] } : describeFacts(facts)),
     };
   });
 }
@@ -49,15 +49,25 @@ function chooseModel(models: readonly string[], wanted: string | undefined, file
   );
 }
 
-/** The wrapper is one of the C++ sources; releases before 2.7 do not mark it in its name. */
-async function findFacts(archive: ZipArchive, members: readonly string[]): Promise<WrapperFacts | undefined> {
+/**
+ * Facts from the wrapper, or a note on why there are none. It is one of the C++ sources; releases before 2.7 do not mark it in its name.
+ */
+async function findFacts(archive: ZipArchive, members: readonly string[]): Promise<WrapperFacts | string> {
   const sources = members.filter((name) => name.endsWith('.cpp') && !name.endsWith('.kernel.cpp'));
   for (const name of sources) {
-    const facts = readWrapperSource((await archive.read(name)).toString('utf8'));
-    if (facts !== undefined) return facts;
+    try {
+      const facts = readWrapperSource((await archive.read(name)).toString('utf8'));
+      if (facts !== undefined) return facts;
+    } catch (error) {
+      // The source of a very large model is only a hint: the package can be served without it.
+      if (error instanceof ModelArchiveError && error.reason === 'limit') return `${error.message} ${UNKNOWN}`;
+      throw error;
+    }
   }
-  return undefined;
+  return `The package holds no generated source (*.wrapper.cpp) that can be read. ${UNKNOWN}`;
 }
+
+const UNKNOWN = 'Names, datatypes and shapes of its inputs and outputs are known only after it is loaded.';
 
 const TARGET_KEYS = {
   device: 'AOTI_DEVICE_KEY',
@@ -84,24 +94,17 @@ function parseObject(text: string): Record<string, unknown> {
   }
 }
 
-type Described = Pick<AotiInspection, 'inputs' | 'outputs' | 'constantCount' | 'callSpec' | 'notes'>;
+type Described = Omit<AotiInspection, 'models' | 'model' | 'target' | 'needsCompiler'>;
 
-function describeFacts(facts: WrapperFacts | undefined): Described {
-  if (facts === undefined) {
-    return {
-      notes: [
-        'The package holds no generated source (*.wrapper.cpp) that can be read: names, datatypes and shapes of its inputs and outputs ' +
-          'are known only after it is loaded.',
-      ],
-    };
-  }
-  const { callSpec, constantCount } = facts;
+function describeFacts(facts: WrapperFacts): Described {
+  const { callSpec, constantCount, parameterCount } = facts;
   const { inputNames, outputNames, notes } = readNames(facts);
   const inputs = facts.inputs.map((tensor, position) => declare(tensor, `INPUT__${position}`, inputNames?.[position]));
   return {
     inputs,
     outputs: facts.outputs.map((tensor, position) => declare(tensor, `OUTPUT__${position}`, outputNames?.[position])),
     constantCount,
+    parameterCount,
     ...(callSpec === undefined ? {} : { callSpec }),
     notes: [...notes, ...inputs.filter(({ contiguous }) => contiguous === false).map(notContiguous)],
   };

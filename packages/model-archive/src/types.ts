@@ -59,6 +59,8 @@ export interface AotiInspection {
   readonly outputs?: readonly DeclaredTensor[];
   /** Constants (weights) that the compiled model holds. */
   readonly constantCount?: number;
+  /** Parameters and buffers among them that the compiler did not make itself: at least so many were lifted by torch.export. */
+  readonly parameterCount?: number;
   /** The two strings that the loader's `get_call_spec()` gives. */
   readonly callSpec?: { readonly inputs: string; readonly outputs: string };
   /** What could not be told and why, and what the model's owner should know; one sentence each. */

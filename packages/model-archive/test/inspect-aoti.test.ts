@@ -48,13 +48,15 @@ describe('a package with nested arguments and a dynamic batch', () => {
   });
 
   it('says what it was compiled for', async () => {
-    const { target, needsCompiler, models, model, constantCount, inputs = [] } = await inspectAoti(exported('nested'));
+    const { target, inputs = [], ...facts } = await inspectAoti(exported('nested'));
     expect(target).toMatchObject({ device: 'cpu', platform: process.platform, cpuIsa: expect.any(String) });
-    expect({ needsCompiler, models, model, constantCount }).toEqual({
-      needsCompiler: false,
+    // The linear layer has two parameters; the bias is inlined by the compiler.
+    expect(facts).toMatchObject({
       models: ['model'],
       model: 'model',
+      needsCompiler: false,
       constantCount: 1,
+      parameterCount: 1,
     });
     expect(inputs.map(({ device, contiguous }) => [device, contiguous])).toEqual(inputs.map(() => ['cpu', true]));
   });
@@ -135,6 +137,13 @@ describe('a package that holds less', () => {
       needsCompiler: false,
       notes: [expect.stringContaining('holds no generated source')],
     });
+  });
+
+  it('a source beyond the limit is a note, as the package can be served without it', async () => {
+    const { inputs, target, notes } = await inspectAoti(exported('nested'), { maxMemberBytes: 1000 });
+    expect(inputs).toBeUndefined();
+    expect(target.device).toBe('cpu');
+    expect(notes).toEqual([expect.stringMatching(/at most 1000 are read .* known only after it is loaded\.$/)]);
   });
 
   it('sources without a library: loading it needs a compiler', async () => {
