@@ -40,7 +40,7 @@ describe('readLimited', () => {
   it('does not wait for a writer on a pipe', async () => {
     using disk = onDisk({});
     const pipe = join(disk.path, 'pipe');
-    execFileSync('mkfifo', [pipe]);
+    execFileSync('/usr/bin/env', ['mkfifo', pipe]);
     await expect(readLimited(pipe, 100)).rejects.toMatchObject({ reason: 'unreadable' });
   });
 });

@@ -345,6 +345,16 @@ describe('a load', () => {
     expect(served.engine.modelConfig('good').maxBatchSize).toBe(64);
   });
 
+  it('without a configuration file deduces the backend, unless a file is required', async () => {
+    const tree: Tree = { 'echo.fake/1/model.fake': '' };
+    await using deduced = await loaded(tree);
+    expect(deduced.engine.modelConfig('echo.fake')).toMatchObject({ name: 'echo.fake', backend: 'fake' });
+    await using refused = await loaded(tree, { requireConfig: true });
+    expect(refused.engine.index()).toEqual([
+      { name: 'echo.fake', reason: expect.stringContaining("model 'echo.fake' has no config.pbtxt") },
+    ]);
+  });
+
   it('creates the instances of every group and names them', async () => {
     const config = `${ADD_SUB}instance_group [ { count: 2 }, { count: 1 passive: true } ]\n`;
     await using served = await loaded({ 'good/config.pbtxt': config, 'good/1/model.fake': '' });
