@@ -7,7 +7,7 @@ import {
   RULE_NAMES,
   validateModelConfig,
 } from '../src/index.ts';
-import { RULE_CASES, type RuleCase } from './rule-cases.ts';
+import { RULE_CASES, type RuleCase } from './rule-cases/index.ts';
 
 function diagnose(text: string, { directoryName = 'm', gpus, backends }: RuleCase): readonly ConfigDiagnostic[] {
   return prepareModelConfig(text, { directoryName, files: [], gpus, backends }).diagnostics;

@@ -14,7 +14,7 @@ import {
 } from '../fields.ts';
 import type { JsonMember, JsonNode } from './parse.ts';
 
-export type JsonReason =
+type JsonReason =
   | 'unknown-field'
   | 'duplicate-field'
   | 'oneof-conflict'

@@ -1,7 +1,7 @@
 import type { ModelConfig } from '../generated/types.ts';
 
 /** A tensor that an ensemble's steps exchange. */
-export interface EnsembleTensor {
+interface EnsembleTensor {
   readonly name: string;
   /** Steps that write it, in order; two are an error. */
   readonly writers: readonly number[];

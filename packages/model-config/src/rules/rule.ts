@@ -2,7 +2,7 @@ import type { Finding } from '../finding.ts';
 import type { ModelConfig } from '../generated/types.ts';
 
 /** What a rule may look at. */
-export interface RuleContext {
+interface RuleContext {
   readonly config: ModelConfig;
   /** Name for messages: the configuration's, else the directory's. */
   readonly model: string;

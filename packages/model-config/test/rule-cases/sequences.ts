@@ -1,0 +1,181 @@
+import type { RuleCase } from './rule-case.ts';
+import { control, STATE, sequence, state, ZEROS } from './snippets.ts';
+
+export const SEQUENCES_CASES: readonly RuleCase[] = [
+  // Sequence batching
+  {
+    rule: 'oldest-preferred-batch-size',
+    says: 'sequence batching preferred batch size must be positive',
+    at: 'sequence_batching.oldest.preferred_batch_size[0]',
+    broken: sequence('oldest { preferred_batch_size: -1 }'),
+    fixed: sequence('oldest { preferred_batch_size: 1 }'),
+  },
+  {
+    rule: 'oldest-preferred-batch-size',
+    says: 'must be <= max batch size',
+    at: 'sequence_batching.oldest.preferred_batch_size[0]',
+    broken: sequence('oldest { preferred_batch_size: 8 }'),
+    fixed: sequence('oldest { }'),
+  },
+  {
+    rule: 'slot-utilization',
+    says: 'minimum slot utilization must be in range',
+    at: 'sequence_batching.direct.minimum_slot_utilization',
+    broken: sequence('direct { minimum_slot_utilization: 1.5 }'),
+    fixed: sequence('direct { minimum_slot_utilization: 1 }'),
+  },
+  {
+    rule: 'slot-utilization',
+    says: 'minimum slot utilization must be in range',
+    at: 'sequence_batching.direct.minimum_slot_utilization',
+    broken: sequence('direct { minimum_slot_utilization: nan }'),
+    fixed: sequence('direct { minimum_slot_utilization: 0 }'),
+  },
+  {
+    rule: 'unused-slot-delay',
+    says: "has no effect without 'minimum_slot_utilization'",
+    at: 'sequence_batching.direct.max_queue_delay_microseconds',
+    broken: sequence('direct { max_queue_delay_microseconds: 100 }'),
+    fixed: sequence('direct { max_queue_delay_microseconds: 100 minimum_slot_utilization: 0.5 }'),
+  },
+  {
+    rule: 'control-name',
+    says: 'control tensor must have a name',
+    at: 'sequence_batching.control_input[0]',
+    broken: sequence('control_input [ { control [ ] } ]'),
+    fixed: sequence('control_input [ { name: "c" control [ ] } ]'),
+  },
+  {
+    rule: 'repeated-control-name',
+    says: 'is specified for multiple control kinds',
+    at: 'sequence_batching.control_input[1].name',
+    broken: sequence('control_input [ { name: "c" }, { name: "c" } ]'),
+    fixed: sequence('control_input [ { name: "c" }, { name: "d" } ]'),
+  },
+  {
+    rule: 'repeated-control-kind',
+    says: 'specifies multiple CONTROL_SEQUENCE_END tensors',
+    at: 'sequence_batching.control_input[1].control[0].kind',
+    broken: sequence(
+      ['c', 'd']
+        .map((c) => `control_input { name: "${c}" control { kind: CONTROL_SEQUENCE_END int32_false_true: [ 0, 1 ] } }`)
+        .join(' '),
+    ),
+    fixed: sequence(
+      'control_input { name: "c" control { kind: CONTROL_SEQUENCE_END int32_false_true: [ 0, 1 ] } control { kind: CONTROL_SEQUENCE_START int32_false_true: [ 0, 1 ] } }',
+    ),
+  },
+  {
+    rule: 'control-values',
+    says: "must specify either 'int32_false_true'",
+    at: 'sequence_batching.control_input[0].control[0]',
+    broken: control('kind: CONTROL_SEQUENCE_READY'),
+    fixed: control('kind: CONTROL_SEQUENCE_READY bool_false_true: [ false, true ]'),
+  },
+  {
+    rule: 'control-values',
+    says: 'specifies more than one from',
+    at: 'sequence_batching.control_input[0].control[0]',
+    broken: control('int32_false_true: [ 0, 1 ] fp32_false_true: [ 0, 1 ]'),
+    fixed: control('fp32_false_true: [ 0, 1 ]'),
+  },
+  {
+    rule: 'control-value-count',
+    says: 'must have exactly 2 entries',
+    at: 'sequence_batching.control_input[0].control[0].int32_false_true',
+    broken: control('int32_false_true: [ 0, 1, 2 ]'),
+    fixed: control('int32_false_true: [ 0, 1 ]'),
+  },
+  {
+    rule: 'correlation-id-values',
+    says: 'must not specify either',
+    at: 'sequence_batching.control_input[0].control[0]',
+    broken: control('kind: CONTROL_SEQUENCE_CORRID data_type: TYPE_UINT64 int32_false_true: [ 0, 1 ]'),
+    fixed: control('kind: CONTROL_SEQUENCE_CORRID data_type: TYPE_UINT64'),
+  },
+  {
+    rule: 'correlation-id-type',
+    says: 'unexpected data type for control',
+    at: 'sequence_batching.control_input[0].control[0].data_type',
+    broken: control('kind: CONTROL_SEQUENCE_CORRID data_type: TYPE_FP32'),
+    fixed: control('kind: CONTROL_SEQUENCE_CORRID data_type: TYPE_STRING'),
+  },
+  {
+    rule: 'control-is-input',
+    says: 'is also listed as input',
+    at: 'sequence_batching.control_input[0].name',
+    broken: sequence('control_input { name: "x" }'),
+    fixed: sequence('control_input { name: "z" }'),
+  },
+  // Implicit state
+  {
+    rule: 'state-names',
+    says: "must specify 'output_name'",
+    at: 'sequence_batching.state[0]',
+    broken: state('input_name: "i" data_type: TYPE_FP32 dims: [ 1 ]'),
+    fixed: state(STATE),
+  },
+  {
+    rule: 'repeated-state-name',
+    says: "'i' is given to two states",
+    at: 'sequence_batching.state[1].input_name',
+    broken: sequence(`state [ { ${STATE} }, { input_name: "i" output_name: "p" data_type: TYPE_FP32 dims: [ 1 ] } ]`),
+    fixed: sequence(`state [ { ${STATE} }, { input_name: "j" output_name: "p" data_type: TYPE_FP32 dims: [ 1 ] } ]`),
+  },
+  {
+    rule: 'state-type',
+    says: "must specify 'data_type'",
+    at: 'sequence_batching.state[0]',
+    broken: state('input_name: "i" output_name: "o" dims: [ 1 ]'),
+    fixed: state(STATE),
+  },
+  {
+    rule: 'state-dims',
+    says: 'dimension must be integer >= 1, or -1',
+    at: 'sequence_batching.state[0].dims',
+    broken: state('input_name: "i" output_name: "o" data_type: TYPE_FP32 dims: [ 0 ]'),
+    fixed: state(STATE),
+  },
+  {
+    rule: 'initial-state-count',
+    says: 'at most one is allowed',
+    at: 'sequence_batching.state[0].initial_state[1]',
+    broken: state(STATE, `${ZEROS}, ${ZEROS}`),
+    fixed: state(STATE, ZEROS),
+  },
+  {
+    rule: 'initial-state-name',
+    says: "must specify 'name'",
+    at: 'sequence_batching.state[0].initial_state[0]',
+    broken: state(STATE, ZEROS.replace('name: "zero"', '')),
+    fixed: state(STATE, ZEROS),
+  },
+  {
+    rule: 'initial-state-type',
+    says: "must have the data type of its state 'i', TYPE_FP32, got TYPE_INT32",
+    at: 'sequence_batching.state[0].initial_state[0].data_type',
+    broken: state(STATE, ZEROS.replace('TYPE_FP32', 'TYPE_INT32')),
+    fixed: state(STATE, ZEROS),
+  },
+  {
+    rule: 'initial-state-dims',
+    says: 'must have fixed dims that fit its state',
+    at: 'sequence_batching.state[0].initial_state[0].dims',
+    broken: state(STATE, ZEROS.replace('1, 2', '2, 2')),
+    fixed: state(STATE, ZEROS),
+  },
+  {
+    rule: 'initial-state-data',
+    says: 'has no data',
+    at: 'sequence_batching.state[0].initial_state[0]',
+    broken: state(STATE, ZEROS.replace('zero_data: true', '')),
+    fixed: state(STATE, ZEROS.replace('zero_data: true', 'data_file: "zero"')),
+  },
+  {
+    rule: 'growable-memory',
+    says: "needs 'use_same_buffer_for_input_output: true'",
+    at: 'sequence_batching.state[0].use_growable_memory',
+    broken: state(`${STATE} use_growable_memory: true`),
+    fixed: state(`${STATE} use_growable_memory: true use_same_buffer_for_input_output: true`),
+  },
+];
