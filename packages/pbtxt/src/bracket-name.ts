@@ -18,7 +18,7 @@ export function resolveBracketName(name: BracketName, type: protobuf.Type, probl
   if (type.fullName === '.google.protobuf.Any' && text.includes('/')) {
     const messageType = type.root.lookup(`.${text.slice(text.lastIndexOf('/') + 1)}`, protobuf.Type);
     if (messageType instanceof protobuf.Type) {
-      return { kind: 'any', slot: { label: text, type: 'message', messageType, enumType: undefined } };
+      return { kind: 'any', slot: { label: quote(text), type: 'message', messageType, enumType: undefined } };
     }
     problems.add({ reason: 'unknown-type', message: `no message type is known for ${quote(text)}`, ...place });
     return undefined;

@@ -102,12 +102,12 @@ function stringFault(slot: Slot, literal: Literal): Fault | undefined {
   const { token, tokens, isNegative } = literal;
   if (token.kind !== 'string') {
     const suggestion = `"${isNegative ? '-' : ''}${token.text}"`;
-    const message = `${quote(slot.label)} takes a ${slot.type} in quotes; write ${quote(suggestion)}`;
+    const message = `${slot.label} takes a ${slot.type} in quotes; write ${quote(suggestion)}`;
     return { reason: token.kind === 'name' ? 'unquoted-string' : 'wrong-type', message, suggestion };
   }
   if (isNegative) return wrongType(slot, literal);
   if (slot.type === 'bytes' || literalText(tokens) !== undefined) return undefined;
-  const message = `${quote(slot.label)} takes text, and the bytes that these escapes spell are not UTF-8`;
+  const message = `${slot.label} takes text, and the bytes that these escapes spell are not UTF-8`;
   return { reason: 'invalid-utf8', message };
 }
 
@@ -149,7 +149,7 @@ function rangeFault(slot: Slot, literal: Literal, [least, greatest]: readonly [b
   }
   const written = quote(`${isNegative ? '-' : ''}${token.text}`);
   const type = slot.enumType === undefined ? slot.type : slot.enumType.name;
-  const message = `${quote(slot.label)} is ${written}, outside ${type}: from ${least} to ${greatest}`;
+  const message = `${slot.label} is ${written}, outside ${type}: from ${least} to ${greatest}`;
   return { reason: 'out-of-range', message };
 }
 
@@ -174,14 +174,14 @@ function enumNumberFault(slot: Slot, type: protobuf.Enum, literal: Literal): Fau
   const magnitude = Number(integerValue(literal.token.text));
   const value = literal.isNegative ? -magnitude : magnitude;
   if (type.valuesById[value] !== undefined) return undefined;
-  const message = `${type.name} has no value with number ${value} for ${quote(slot.label)}${listed(type)}`;
+  const message = `${type.name} has no value with number ${value} for ${slot.label}${listed(type)}`;
   return { reason: 'unknown-enum-value', message };
 }
 
 function unknownName(slot: Slot, type: protobuf.Enum, name: string): Fault {
   const suggestion = nearestName(name, Object.keys(type.values));
   const hint = suggestion === undefined ? listed(type) : `; did you mean ${quote(suggestion)}?`;
-  const message = `${type.name} has no value ${quote(name)} for ${quote(slot.label)}${hint}`;
+  const message = `${type.name} has no value ${quote(name)} for ${slot.label}${hint}`;
   return { reason: 'unknown-enum-value', message, suggestion };
 }
 
@@ -195,7 +195,7 @@ type Hint = string | { readonly message: string } | undefined;
 
 function wrongType(slot: Slot, { token, isNegative }: Literal, hint?: Hint): Fault {
   const came = quote(`${isNegative ? '-' : ''}${token.text}`);
-  const message = `${quote(slot.label)} takes ${describeSlot(slot)}, not ${describeToken(token)} ${came}`;
+  const message = `${slot.label} takes ${describeSlot(slot)}, not ${describeToken(token)} ${came}`;
   if (hint === undefined) return { reason: 'wrong-type', message };
   if (typeof hint !== 'string') return { reason: 'wrong-type', message: `${message}; ${hint.message}` };
   return { reason: 'wrong-type', message: `${message}; write ${quote(hint)}`, suggestion: hint };

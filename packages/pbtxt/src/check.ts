@@ -10,7 +10,7 @@ import { MessageScope } from './message-scope.ts';
 import { quote } from './quote.ts';
 import { type FieldInfo, type Slot, typeInfo } from './schema.ts';
 import type { BracketName, Document, Field, MessageValue, Scalar, Value } from './syntax.ts';
-import { nameText, over } from './tree.ts';
+import { firstToken, lastToken, nameText, over } from './tree.ts';
 
 /** Checks a whole tree against a message type: reports every problem, and says what to read differently. */
 export function checkDocument(type: protobuf.Type, document: Document, problems: Problems): readonly Rewrite[] {
@@ -67,11 +67,7 @@ interface Target {
 function checkKnownField(field: Field, { info, scope }: Target): void {
   if (isSingular(info)) scope.markSet(info, field);
   if (field.value === undefined) return;
-  if (field.colon === undefined && info.slot.type !== 'message' && isEmptyList(field.value)) {
-    const suggestion = `${info.textName}:`;
-    const message = `${quote(info.textName)} needs a colon before its value; write ${quote(suggestion)}`;
-    scope.findings.problems.add({ reason: 'missing-colon', message, ...over(field.value.open), suggestion: ': [' });
-  }
+  if (field.colon === undefined && info.slot.type !== 'message') checkColon(field, { info, scope });
   checkValue(field.value, { info, scope });
 }
 
@@ -80,8 +76,12 @@ function isSingular({ field }: FieldInfo): boolean {
 }
 
 /** An empty list is the one value that shows only with the schema whether it needs a colon. */
-function isEmptyList(value: Value): value is Extract<Value, { kind: 'list' }> {
-  return value.kind === 'list' && value.elements.length === 0;
+function checkColon({ name, value }: Field, { info, scope }: Target): void {
+  const [first, last] = [firstToken(name), lastToken(name)];
+  if (value?.kind !== 'list' || value.elements.length > 0 || first === undefined || info.field.map) return;
+  const suggestion = `${info.textName}:`;
+  const message = `${quote(info.textName)} needs a colon before its value; write ${quote(suggestion)}`;
+  scope.findings.problems.add({ reason: 'missing-colon', message, ...over(first, last), suggestion });
 }
 
 function checkValue(value: Value, { info, scope }: Target): void {
@@ -115,7 +115,7 @@ function checkSlot(slot: Slot, { value, scope }: { value: Value; scope: MessageS
   if (value.kind === 'scalar') {
     checkScalar(slot, { scalar: value, findings });
   } else if (value.kind === 'list' || slot.messageType === undefined) {
-    const message = `${quote(slot.label)} takes ${describeSlot(slot)}, not a ${value.kind}`;
+    const message = `${slot.label} takes ${describeSlot(slot)}, not a ${value.kind}`;
     findings.problems.add({ reason: 'wrong-type', message, ...over(value.open) });
   } else {
     const { items, open: anchor, close } = value;

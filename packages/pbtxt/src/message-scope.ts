@@ -1,7 +1,7 @@
 import type protobuf from 'protobufjs/light.js';
 import type { Findings } from './findings.ts';
 import { quote } from './quote.ts';
-import { type FieldInfo, typeInfo } from './schema.ts';
+import { type FieldInfo, oneofName, typeInfo } from './schema.ts';
 import type { Field, Item, Token } from './syntax.ts';
 import { firstToken, nameText, over } from './tree.ts';
 
@@ -47,18 +47,19 @@ export class MessageScope {
   /** Notes that a singular field is set; reports a second value, and a second member of its oneof. */
   markSet({ field, textName }: FieldInfo, written: Field): void {
     this.#seen ??= new Map();
+    const { partOf } = field;
     const earlier = this.#seen.get(field);
-    const rival = field.partOf === null ? undefined : this.#seen.get(field.partOf);
+    const rival = partOf === null ? undefined : this.#seen.get(partOf);
     if (earlier !== undefined) {
       const message = `${quote(textName)} is set twice, first in line ${this.#lineOf(earlier)}; remove one`;
       this.#report('duplicate-field', { written, message });
-    } else if (rival !== undefined) {
+    } else if (partOf !== null && rival !== undefined) {
       const both = `${quote(textName)} and ${quote(nameText(rival.name))} (line ${this.#lineOf(rival)})`;
-      const message = `${both} exclude each other: both belong to ${field.partOf?.name}; remove one`;
+      const message = `${both} exclude each other: both belong to the oneof ${quote(oneofName(partOf))}; remove one`;
       this.#report('oneof-conflict', { written, message });
     }
     if (earlier === undefined) this.#seen.set(field, written);
-    if (field.partOf !== null && rival === undefined) this.#seen.set(field.partOf, written);
+    if (partOf !== null && rival === undefined) this.#seen.set(partOf, written);
   }
 
   /** Reports proto2 `required` fields without a value. */

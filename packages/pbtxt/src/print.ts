@@ -1,6 +1,7 @@
 import textformat from 'protobufjs/ext/textformat.js';
 import type protobuf from 'protobufjs/light.js';
 import { PbtxtError } from './errors.ts';
+import { restoreNames } from './restore-names.ts';
 import type { Document } from './syntax.ts';
 import { tokensOf } from './tree.ts';
 
@@ -14,7 +15,7 @@ import { tokensOf } from './tree.ts';
 export function printMessage(type: protobuf.Type, message: object): string {
   try {
     const text = textformat.toText(type, message);
-    return text === '' ? '' : `${text}\n`;
+    return text === '' ? '' : `${restoreNames(type, text)}\n`;
   } catch (cause) {
     const detail = cause instanceof Error ? cause.message : String(cause);
     const text = `the message does not fit ${type.name}: ${detail}`;

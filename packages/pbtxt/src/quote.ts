@@ -1,7 +1,9 @@
 const LONGEST = 40;
+const SIMPLE = /^[\w.:{}[\]<>,;-]{0,40}$/;
 
 /** Part of the text as messages show it: on one line, without control characters, cut after 40 characters, in backticks. */
 export function quote(text: string): string {
+  if (SIMPLE.test(text)) return `\`${text}\``;
   const visible = text.slice(0, LONGEST + 1).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Surrogate}]/gu, escapeCharacter);
   const cut = visible.length > LONGEST ? `${visible.slice(0, LONGEST)}…` : visible;
   return cut.includes('`') ? `'${cut}'` : `\`${cut}\``;

@@ -1,4 +1,5 @@
 import protobuf from 'protobufjs/light.js';
+import { quote } from './quote.ts';
 
 /*
  * Message types as text format sees them. Text format names a field as its .proto file does, and protobufjs may have
@@ -7,7 +8,7 @@ import protobuf from 'protobufjs/light.js';
 
 /** What one value of a field, of a map's keys, or of its values may be. */
 export interface Slot {
-  /** How messages name it: `max_batch_size`. */
+  /** How messages name it, in backticks: `max_batch_size`, a key of `parameters`. */
   readonly label: string;
   /** `message`, `enum`, or the scalar type: `int32`, `string`, … */
   readonly type: string;
@@ -24,6 +25,8 @@ export interface FieldInfo {
   readonly keySlot: Slot | undefined;
   /** The name under which protobufjs's own reader finds the field, when that is not `textName`. */
   readonly readerName: string | undefined;
+  /** The name under which protobufjs's own printer writes the field. */
+  readonly printedName: string;
 }
 
 export interface TypeInfo {
@@ -80,10 +83,13 @@ function describeType(fields: readonly FieldInfo[]): TypeInfo {
 
 function describeField(field: protobuf.Field): FieldInfo {
   const textName = textNameOf(field);
-  const keySlot = field instanceof protobuf.MapField ? scalarSlot(`${textName} key`, field.keyType) : undefined;
-  const label = keySlot === undefined ? textName : `${textName} value`;
-  const isFound = textName === field.name || textName === snakeCase(field.name) || isGroup(field);
-  return { field, textName, slot: slotOf(field, label), keySlot, readerName: isFound ? undefined : field.name };
+  const keySlot =
+    field instanceof protobuf.MapField ? scalarSlot(`a key of ${quote(textName)}`, field.keyType) : undefined;
+  const label = keySlot === undefined ? quote(textName) : `a value of ${quote(textName)}`;
+  const hasOwnSyntax = isExtension(field) || isGroup(field);
+  const printedName = hasOwnSyntax ? textName : snakeCase(field.name);
+  const readerName = hasOwnSyntax || textName === printedName || textName === field.name ? undefined : field.name;
+  return { field, textName, slot: slotOf(field, label), keySlot, readerName, printedName };
 }
 
 function textNameOf(field: protobuf.Field): string {
@@ -115,6 +121,11 @@ function slotOf(field: protobuf.Field, label: string): Slot {
 
 function scalarSlot(label: string, type: string): Slot {
   return { label, type, messageType: undefined, enumType: undefined };
+}
+
+/** A oneof's name in its .proto file, which protobufjs does not remember. */
+export function oneofName(oneof: protobuf.OneOf): string {
+  return snakeCase(oneof.name);
 }
 
 /** The spelling that protobufjs gives a renamed field back: source `ext/textformat.js`, `underScore`. */
