@@ -1,7 +1,7 @@
 /** Every check that is not a test: format and lint, types, direction of imports, dead code and undeclared imports, packed packages. */
 import { spawnSync } from 'node:child_process';
 import { pathToFileURL } from 'node:url';
-import { inRoot, root } from './setup/paths.mjs';
+import { inRoot, root, turboEnv } from './setup/paths.mjs';
 
 const bin = (name) => inRoot('node_modules', '.bin', name);
 
@@ -25,7 +25,7 @@ export function runChecks() {
     const { status } = spawnSync(command, args, {
       cwd: root,
       stdio: ['ignore', 'inherit', 'inherit'],
-      env: { ...process.env, TURBO_TELEMETRY_DISABLED: '1' },
+      env: { ...process.env, ...turboEnv },
     });
     outcome[status === 0 ? 'passed' : 'failed'] += 1;
     console.log(`${status === 0 ? 'ok' : 'FAILED'}: ${title} (${((performance.now() - start) / 1000).toFixed(1)} s)`);

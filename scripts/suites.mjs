@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { inRoot, manifests, root } from './setup/paths.mjs';
+import { inRoot, manifests, root, turboEnv } from './setup/paths.mjs';
 
 const suites = () =>
   manifests()
@@ -16,7 +16,7 @@ function clearResults() {
 }
 
 async function runTurbo(args) {
-  const env = { ...process.env, TURBO_TELEMETRY_DISABLED: '1', FORCE_COLOR: process.stdout.isTTY ? '1' : '0' };
+  const env = { ...process.env, ...turboEnv, FORCE_COLOR: process.stdout.isTTY ? '1' : '0' };
   const child = spawn(inRoot('node_modules', '.bin', 'turbo'), args, {
     cwd: root,
     env,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
@@ -41,3 +41,9 @@ export function manifests() {
     existsSync(inRoot(file)),
   );
 }
+
+/** Environment for turbo: it calls the pnpm of this workspace by name, and reports nothing. */
+export const turboEnv = {
+  TURBO_TELEMETRY_DISABLED: '1',
+  PATH: [inRoot('node_modules', '.bin'), process.env.PATH].join(delimiter),
+};

@@ -1,6 +1,6 @@
 /** The steps of setting up, in order. Each is idempotent: it knows from content hashes whether there is something to do. */
 import { existsSync } from 'node:fs';
-import { digest, inRoot, isStamped, manifests, readText, stamp, venvBin } from './paths.mjs';
+import { digest, inRoot, isStamped, manifests, readText, stamp, turboEnv, venvBin } from './paths.mjs';
 import { activePythonHasTorch, missingBuildTools, python } from './requirements.mjs';
 import { run } from './run.mjs';
 
@@ -52,7 +52,7 @@ const addon = {
 
 const build = {
   title: 'TypeScript packages',
-  run: () => run(inRoot('node_modules', '.bin', 'turbo'), ['run', 'build'], { env: { TURBO_TELEMETRY_DISABLED: '1' } }),
+  run: () => run(inRoot('node_modules', '.bin', 'turbo'), ['run', 'build'], { env: turboEnv }),
 };
 
 const models = (withTests) => ({
