@@ -53,7 +53,7 @@ const tensorDims = eachTensor(function* ({ tensor }, config) {
   const remedy = config.maxBatchSize > 0 ? 'dims: [ 1 ] and reshape { }' : 'dims: [ 1 ] and reshape { shape: [ 1 ] }';
   yield {
     fault: `must specify 'dims'`,
-    detail: `list the dimensions without the batch dimension, −1 for a variable one; for one value per item ${remedy}`,
+    detail: `list the dimensions without the batch dimension, -1 for a variable one; for one value per item write ${remedy}`,
   };
 });
 
