@@ -2,7 +2,11 @@
  * The addon, one to one: no opinions, no defaults. `@nereid/pytorch-backend` is the friendly side.
  *
  * Datatypes cross as numbers: `DataType` of the model configuration (TYPE_BOOL 1 … TYPE_STRING 13, TYPE_BF16 14); 0 is a torch dtype without one.
- * Every error is an `Error` whose `code` is one of the eight status codes of `@nereid/core` and whose message is torch's text, untrimmed.
+ * Every error of a model or a file is an `Error` whose `code` is one of the eight status codes of `@nereid/core` and whose message is torch's text, untrimmed but
+ * for the C++ stack. Arguments of the wrong type are TypeErrors and RangeErrors.
+ *
+ * Importing the package loads the addon. If that fails the import throws an Error with code UNAVAILABLE whose message lists what was tried, what was found and what to
+ * do. Every function belongs to the thread that imported it; every thread may import.
  */
 
 export type DatatypeNumber = number;
@@ -18,7 +22,7 @@ export interface BuildInfo {
 
 export function buildInfo(): BuildInfo;
 
-/** Bytes of tensors that JS still holds as external memory, and bytes and tensors that were handed out in total. */
+/** Large outputs that JS still holds as external memory, in this thread. V8 counts their bytes in `process.memoryUsage().arrayBuffers`. */
 export interface MemoryInfo {
   readonly externalBytes: number;
   readonly externalTensors: number;
@@ -26,7 +30,10 @@ export interface MemoryInfo {
 
 export function memoryInfo(): MemoryInfo;
 
-/** Returns the memory of large outputs now instead of at the next collection. The buffers are detached: they become empty. */
+/**
+ * Returns the memory of large outputs now instead of at the next collection. The buffers are detached: they and all views on them become empty. Buffers that
+ * were copied are detached too; one that is detached already is passed over.
+ */
 export function releaseBuffers(buffers: readonly ArrayBuffer[]): void;
 
 /** Argument of a TorchScript `forward`, without `self`; `type` in torch's spelling: `Tensor`, `List[str]`, `Optional[Tensor]`, `Dict[str, Tensor]`, `int`. */
@@ -38,6 +45,7 @@ export interface SchemaArgument {
 
 export interface ForwardSchema {
   readonly arguments: readonly SchemaArgument[];
+  /** One entry, the type of the result; a NamedTuple is spelt as the `Tuple[…]` that it is. */
   readonly returns: readonly string[];
   /** Whether the module was saved in training mode; it is switched to evaluation in any case. */
   readonly wasTraining: boolean;
@@ -60,11 +68,11 @@ export interface AotiOptions {
   readonly device: number;
 }
 
-/** Loads off the calling thread. */
+/** Both load off the calling thread. Rejected with NOT_FOUND if there is no such file, INVALID_ARG if it is no file or has no `forward`, INTERNAL if torch refuses it. */
 export function loadTorchScript(options: TorchScriptOptions): Promise<TorchScriptModule>;
 export function loadAoti(options: AotiOptions): Promise<AotiPackage>;
 
-/** A module; instances made from one handle share its weights. */
+/** A module; instances made from one handle share its weights. It is kept by its instances, and freed unclosed once it is collected and they have ended. */
 export interface TorchScriptModule {
   readonly schema: ForwardSchema;
   createInstance(options: InstanceOptions): Instance;
@@ -110,12 +118,13 @@ export interface InstanceOptions {
   /** TorchScript only: graph optimisation. */
   readonly optimizedExecution: boolean;
   readonly inputs: readonly InputSlot[];
+  /** At most 4096. */
   readonly outputs: readonly OutputSlot[];
   /** Whether dimension 0 is the batch: inputs of several requests are joined along it. */
   readonly batching: boolean;
   /**
    * Called on the loop thread once per submitted batch, in the order of submission; many batches may be delivered in one wake-up.
-   * `error` is undefined on success. Must not throw.
+   * `error` is undefined on success. Must not throw; if it does, that is an uncaught exception.
    */
   readonly onComplete: (error: NativeError | undefined, outcome: Outcome | undefined) => void;
 }
@@ -126,7 +135,7 @@ export interface NativeError extends Error {
 
 /**
  * One batch. The arrays are read during the call and not kept; the bytes behind `buffers` are borrowed until the batch completed: the caller keeps them
- * alive and unchanged.
+ * alive and unchanged. A model that works in place may change the bytes of a request that is alone. Sizes that do not agree fail the batch with INVALID_ARG.
  */
 export interface Batch {
   /** Bytes of every input of every request, input-major: `buffers[input * requests + request]`. */
@@ -158,8 +167,12 @@ export interface OutputTensor {
   readonly offsets?: readonly number[];
 }
 
+/**
+ * A thread that runs one batch after the other. It lives until `close()` or the end of its environment, which drops what is queued and waits for the batch
+ * that runs; only awaited batches and closings keep the process alive.
+ */
 export interface Instance {
-  /** Queues a batch for the instance's thread and returns at once. */
+  /** Queues a batch for the instance's thread and returns at once. Throws UNAVAILABLE after `close()`. */
   execute(batch: Batch): void;
   /** Runs a batch on the calling thread with one intra-op thread. The caller makes sure that nothing is queued. Throws NativeError. */
   executeSync(batch: Batch): Outcome;

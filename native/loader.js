@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { wrapModel } from './lib/crossing.js';
 import { describeSearch, findLibtorch, libtorchVersion, TORCH_RELEASE } from './lib/find-libtorch.js';
 import { addonFile, packageRoot, readStamp } from './lib/paths.js';
 
@@ -70,4 +71,14 @@ function explain(attempts) {
   ].join('\n');
 }
 
-export const { buildInfo, memoryInfo, releaseBuffers, loadTorchScript, loadAoti } = load();
+const addon = load();
+
+export const { buildInfo, memoryInfo, releaseBuffers } = addon;
+
+export async function loadTorchScript(options) {
+  return wrapModel(await addon.loadTorchScript(options));
+}
+
+export async function loadAoti(options) {
+  return wrapModel(await addon.loadAoti(options));
+}

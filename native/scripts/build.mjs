@@ -3,13 +3,13 @@
  * Builds the addon into `native/build/`. Does nothing when sources, LibTorch and tools are those of the last finished build.
  * May be interrupted at any time: the next run goes on.
  */
-import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
-import { describeSearch, findLibtorch, TORCH_RELEASE } from '../lib/find-libtorch.js';
 import { addonFile, buildDirectory, readStamp, stampFile } from '../lib/paths.js';
 import { build, configure } from './build/cmake.mjs';
 import { hashSources } from './build/hash.mjs';
+import { requireLibtorch } from './build/libtorch.mjs';
 import { withLock } from './build/lock.mjs';
 import { Problem } from './build/problem.mjs';
 import { createProgress, seconds } from './build/progress.mjs';
@@ -33,7 +33,6 @@ async function buildAddon(directory) {
     return;
   }
   console.log(`building ${name} against LibTorch ${libtorch.version} at ${libtorch.directory} (${libtorch.origin})`);
-  rmSync(stampFile, { force: true });
   await configure({ directory: buildDirectory, tools, libtorch });
   const progress = createProgress();
   try {
@@ -43,17 +42,6 @@ async function buildAddon(directory) {
   }
   writeStamp({ hash, libtorch, compiler: tools.compiler });
   console.log(`built ${name} in ${seconds(start)}`);
-}
-
-function requireLibtorch(directory) {
-  const search = findLibtorch(directory === undefined ? {} : { directory });
-  if (search.found) return search.found;
-  throw new Problem(
-    [
-      `No usable LibTorch was found: install it with pip install "torch==${TORCH_RELEASE}.*", or name its directory with --libtorch or NEREID_LIBTORCH.`,
-      ...describeSearch(search).map((line) => `  ${line}`),
-    ].join('\n'),
-  );
 }
 
 /** Whole or not at all: a stamp says that the build was finished. */

@@ -1,4 +1,4 @@
-// The addon's exports, one to one with binding.d.ts.
+// The addon's exports: those of binding.d.ts, but for the flat arguments of lib/crossing.js.
 #include <napi.h>
 
 #include "binding/convert.h"
@@ -17,9 +17,7 @@ Napi::Object NewModelObject(Napi::Env env, std::shared_ptr<Model> model) {
   Napi::Object object = Napi::Object::New(env);
   const auto create_instance = [slot](const Napi::CallbackInfo& info) {
     InstanceOptions options = ReadInstanceOptions(info[0]);
-    const Napi::Value on_complete = info[0].As<Napi::Object>().Get("onComplete");
-    if (!on_complete.IsFunction()) throw Napi::TypeError::New(info.Env(), "onComplete must be a function");
-    return InstanceHandle::Create(info.Env(), slot, std::move(options), on_complete.As<Napi::Function>());
+    return InstanceHandle::Create(info.Env(), slot, std::move(options), info[1].As<Napi::Function>());
   };
   object["createInstance"] = Napi::Function::New(env, create_instance, "createInstance");
   object["close"] = Napi::Function::New(env, [slot](const Napi::CallbackInfo& info) { return slot->Close(info.Env()); }, "close");

@@ -45,9 +45,12 @@ Napi::Array ReadArray(const Napi::Object& object, const char* field) {
 constexpr int64_t kMostGpus = 127;         // c10::DeviceIndex has 8 bits
 constexpr int64_t kMostRunners = 1 << 16;
 constexpr int64_t kMostThreads = 1 << 16;
-constexpr int64_t kMostOutputs = 1 << 20;
+constexpr int64_t kMostResults = 1 << 30;
+constexpr uint32_t kMostOutputs = 4096;    // they are arguments of one call
 
 // The hot path below talks to Node-API itself, without the wrapper's checks and objects.
+
+constexpr const char* kBuffersExpected = "buffers must be an array of Uint8Array";
 
 void Check(napi_env env, napi_status status, const char* expected) {
   if (status != napi_ok) throw Napi::TypeError::New(env, expected);
@@ -57,12 +60,6 @@ uint32_t ArrayLength(napi_env env, napi_value array, const char* expected) {
   uint32_t length = 0;
   Check(env, napi_get_array_length(env, array, &length), expected);
   return length;
-}
-
-napi_value Field(napi_env env, napi_value object, const char* name) {
-  napi_value value = nullptr;
-  Check(env, napi_get_named_property(env, object, name, &value), "a batch must be an object");
-  return value;
 }
 
 void ReadIntegers(napi_env env, napi_value array, const char* expected, std::vector<int64_t>& integers) {
@@ -79,7 +76,7 @@ ByteView ReadBytes(napi_env env, napi_value value) {
   size_t length = 0;
   void* data = nullptr;
   const napi_status status = napi_get_typedarray_info(env, value, &type, &length, &data, nullptr, nullptr);
-  Check(env, status == napi_ok && type != napi_uint8_array ? napi_invalid_arg : status, "buffers must be an array of Uint8Array");
+  Check(env, status == napi_ok && type != napi_uint8_array ? napi_invalid_arg : status, kBuffersExpected);
   return {static_cast<const uint8_t*>(data), length};
 }
 
@@ -104,16 +101,15 @@ napi_value CopyToBuffer(napi_env env, const uint8_t* bytes, size_t size) {
   return buffer;
 }
 
-napi_value ToOutput(napi_env env, Outcome& outcome, Output& output, MemoryLedger& memory) {
-  napi_value object = nullptr;
-  napi_create_object(env, &object);
-  napi_set_named_property(env, object, "datatype", Number(env, static_cast<int>(output.datatype)));
-  napi_set_named_property(env, object, "shape", ToNumbers(env, output.shape));
-  const napi_value data =
-      output.memory ? memory.Wrap(env, output) : CopyToBuffer(env, outcome.small.data() + output.offset, output.size);
-  napi_set_named_property(env, object, "data", data);
-  if (output.datatype == DataType::kString) napi_set_named_property(env, object, "offsets", ToNumbers(env, output.ends));
-  return object;
+void AppendOutput(napi_env env, const Outcome& outcome, Output& output, MemoryLedger& memory, std::vector<napi_value>& arguments) {
+  napi_value undefined = nullptr;
+  napi_get_undefined(env, &undefined);
+  arguments.push_back(Number(env, static_cast<int>(output.datatype)));
+  arguments.push_back(output.memory ? memory.Wrap(env, output)
+                                    : CopyToBuffer(env, outcome.small.data() + output.offset, output.size));
+  arguments.push_back(output.datatype == DataType::kString ? ToNumbers(env, output.ends) : undefined);
+  arguments.push_back(Number(env, static_cast<double>(output.shape.size())));
+  for (const int64_t dimension : output.shape) arguments.push_back(Number(env, static_cast<double>(dimension)));
 }
 
 }  // namespace
@@ -163,38 +159,30 @@ InstanceOptions ReadInstanceOptions(const Napi::Value& value) {
     options.plan.inputs.push_back({static_cast<DataType>(datatype), ReadString(slot, "key")});
   }
   const Napi::Array outputs = ReadArray(object, "outputs");
+  if (outputs.Length() > kMostOutputs) ThrowField(object.Env(), "outputs", "an array of at most 4096 slots");
   for (uint32_t i = 0; i < outputs.Length(); i++) {
     const Napi::Object slot = ReadObject(outputs.Get(i), "an output slot");
-    options.plan.outputs.push_back({ReadInt(slot, "index", -1, kMostOutputs), ReadString(slot, "key")});
+    options.plan.outputs.push_back({ReadInt(slot, "index", -1, kMostResults), ReadString(slot, "key")});
   }
   return options;
 }
 
-void ReadBatch(napi_env env, napi_value value, Batch& batch) {
-  ReadIntegers(env, Field(env, value, "rows"), "rows must be an array of numbers", batch.rows);
-  ReadIntegers(env, Field(env, value, "shapes"), "shapes must be an array of numbers", batch.shapes);
-  const napi_value buffers = Field(env, value, "buffers");
-  batch.buffers.resize(ArrayLength(env, buffers, "buffers must be an array of Uint8Array"));
+void ReadBatch(napi_env env, napi_value buffers, napi_value rows, napi_value shapes, Batch& batch) {
+  ReadIntegers(env, rows, "rows must be an array of numbers", batch.rows);
+  ReadIntegers(env, shapes, "shapes must be an array of numbers", batch.shapes);
+  batch.buffers.resize(ArrayLength(env, buffers, kBuffersExpected));
   for (uint32_t i = 0; i < batch.buffers.size(); i++) {
     napi_value element = nullptr;
-    Check(env, napi_get_element(env, buffers, i, &element), "buffers must be an array of Uint8Array");
+    Check(env, napi_get_element(env, buffers, i, &element), kBuffersExpected);
     batch.buffers[i] = ReadBytes(env, element);
   }
 }
 
-napi_value ToOutcome(napi_env env, Outcome& outcome, MemoryLedger& memory) {
-  napi_value outputs = nullptr;
-  napi_create_array_with_length(env, outcome.outputs.size(), &outputs);
-  for (uint32_t i = 0; i < outcome.outputs.size(); i++) {
-    napi_set_element(env, outputs, i, ToOutput(env, outcome, outcome.outputs[i], memory));
+void AppendOutcome(napi_env env, Outcome& outcome, MemoryLedger& memory, std::vector<napi_value>& arguments) {
+  for (const int64_t time : {outcome.input_ns, outcome.infer_ns, outcome.output_ns}) {
+    arguments.push_back(Number(env, static_cast<double>(time)));
   }
-  napi_value object = nullptr;
-  napi_create_object(env, &object);
-  napi_set_named_property(env, object, "outputs", outputs);
-  napi_set_named_property(env, object, "inputNs", Number(env, static_cast<double>(outcome.input_ns)));
-  napi_set_named_property(env, object, "inferNs", Number(env, static_cast<double>(outcome.infer_ns)));
-  napi_set_named_property(env, object, "outputNs", Number(env, static_cast<double>(outcome.output_ns)));
-  return object;
+  for (Output& output : outcome.outputs) AppendOutput(env, outcome, output, memory, arguments);
 }
 
 Napi::Array ToStrings(Napi::Env env, const std::vector<std::string>& strings) {

@@ -18,11 +18,11 @@ TorchScriptOptions ReadTorchScriptOptions(const Napi::Value& value);
 AotiOptions ReadAotiOptions(const Napi::Value& value);
 InstanceOptions ReadInstanceOptions(const Napi::Value& value);
 
-// The batch's bytes stay where they are, borrowed. Throws a JS TypeError if `value` is no Batch.
-void ReadBatch(napi_env env, napi_value value, Batch& batch);
+// The three arrays of a batch; the bytes stay where they are, borrowed. Throws a JS TypeError if one is something else.
+void ReadBatch(napi_env env, napi_value buffers, napi_value rows, napi_value shapes, Batch& batch);
 
-// Takes the large outputs' memory.
-napi_value ToOutcome(napi_env env, Outcome& outcome, MemoryLedger& memory);
+// Appends an outcome as the flat arguments that lib/crossing.js takes. Takes the memory of large outputs.
+void AppendOutcome(napi_env env, Outcome& outcome, MemoryLedger& memory, std::vector<napi_value>& arguments);
 
 Napi::Object ToSchema(Napi::Env env, const ForwardSchema& schema);
 Napi::Array ToStrings(Napi::Env env, const std::vector<std::string>& strings);

@@ -21,7 +21,7 @@ void ReportException(Napi::Env env) {
 }  // namespace
 
 Napi::Value InstanceHandle::Create(Napi::Env env, const std::shared_ptr<ModelSlot>& slot, InstanceOptions options,
-                                   Napi::Function on_complete) {
+                                   Napi::Function deliver) {
   auto model = slot->Enter();
   Status status = model.status();
   if (status.ok()) {
@@ -30,7 +30,7 @@ Napi::Value InstanceHandle::Create(Napi::Env env, const std::shared_ptr<ModelSlo
   }
   if (!status.ok()) throw Napi::Error(env, ToError(env, status));
 
-  auto handle = std::make_shared<InstanceHandle>(env, slot, std::move(model.value()), std::move(options), on_complete);
+  auto handle = std::make_shared<InstanceHandle>(env, slot, std::move(model.value()), std::move(options), deliver);
   Environment::Of(env).Add(handle);
   // The functions are closures over the handle: there is no `this` that could be another object.
   Napi::Object object = Napi::Object::New(env);
@@ -42,11 +42,11 @@ Napi::Value InstanceHandle::Create(Napi::Env env, const std::shared_ptr<ModelSlo
 }
 
 InstanceHandle::InstanceHandle(Napi::Env env, std::shared_ptr<ModelSlot> slot, std::shared_ptr<Model> model, InstanceOptions options,
-                               Napi::Function on_complete)
+                               Napi::Function deliver)
     : environment_(Environment::Of(env)),
       slot_(std::move(slot)),
       name_(options.name),
-      on_complete_(Napi::Persistent(on_complete)) {
+      deliver_(Napi::Persistent(deliver)) {
   instance_.emplace(std::move(model), std::move(options), *this);
 }
 
@@ -54,7 +54,7 @@ void InstanceHandle::Execute(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   ThrowIfClosed(env);
   std::unique_ptr<Job> job = TakeJob();
-  ReadBatch(env, info[0], job->batch);
+  ReadBatch(env, info[0], info[1], info[2], job->batch);
   environment_.Await(env);
   instance_->Submit(std::move(job));
 }
@@ -63,12 +63,13 @@ Napi::Value InstanceHandle::ExecuteSync(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   ThrowIfClosed(env);
   std::unique_ptr<Job> job = TakeJob();
-  ReadBatch(env, info[0], job->batch);
+  ReadBatch(env, info[0], info[1], info[2], job->batch);
   const Status status = instance_->RunHere(job->batch, job->outcome);
   if (!status.ok()) throw Napi::Error(env, ToError(env, status));
-  const napi_value outcome = ToOutcome(env, job->outcome, environment_.memory());
+  arguments_.clear();
+  AppendOutcome(env, job->outcome, environment_.memory(), arguments_);
   spare_jobs_.push_back(std::move(job));
-  return Napi::Value(env, outcome);
+  return info[3].As<Napi::Function>().Call(arguments_);
 }
 
 Napi::Promise InstanceHandle::Close(Napi::Env env) {
@@ -85,18 +86,19 @@ void InstanceHandle::Deliver(Napi::Env env, std::unique_ptr<Job> job) {
   if (!job) {
     instance_.reset();  // joins a thread that has nothing left to do
     slot_->Leave(env);
-    on_complete_.Reset();
+    deliver_.Reset();
     closing_.Resolve(env);
     environment_.Remove(this);
     return;
   }
-  napi_value arguments[2] = {env.Undefined(), env.Undefined()};
+  arguments_.clear();
   if (job->status.ok()) {
-    arguments[1] = ToOutcome(env, job->outcome, environment_.memory());
+    arguments_.push_back(env.Undefined());
+    AppendOutcome(env, job->outcome, environment_.memory(), arguments_);
   } else {
-    arguments[0] = ToError(env, job->status);
+    arguments_.push_back(ToError(env, job->status));
   }
-  napi_call_function(env, env.Undefined(), on_complete_.Value(), 2, arguments, nullptr);
+  napi_call_function(env, env.Undefined(), deliver_.Value(), arguments_.size(), arguments_.data(), nullptr);
   ReportException(env);
   if (spare_jobs_.size() < kSpareJobs) spare_jobs_.push_back(std::move(job));
 }

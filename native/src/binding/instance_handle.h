@@ -17,11 +17,12 @@ namespace nereid {
 // Kept by its environment until the thread has ended, and by the functions of the JS object. All members are for the loop thread but Complete() and Ended().
 class InstanceHandle final : public CompletionSink, public std::enable_shared_from_this<InstanceHandle> {
  public:
-  // The JS object over a new instance of the model in `slot`. Throws a NativeError if the model refuses the options.
-  static Napi::Value Create(Napi::Env env, const std::shared_ptr<ModelSlot>& slot, InstanceOptions options, Napi::Function on_complete);
+  // The JS object over a new instance of the model in `slot`. `deliver` is called with an error, or with undefined and an outcome as flat arguments.
+  // Throws a NativeError if the model refuses the options.
+  static Napi::Value Create(Napi::Env env, const std::shared_ptr<ModelSlot>& slot, InstanceOptions options, Napi::Function deliver);
 
   InstanceHandle(Napi::Env env, std::shared_ptr<ModelSlot> slot, std::shared_ptr<Model> model, InstanceOptions options,
-                 Napi::Function on_complete);
+                 Napi::Function deliver);
 
   void Execute(const Napi::CallbackInfo& info);
   Napi::Value ExecuteSync(const Napi::CallbackInfo& info);
@@ -44,8 +45,9 @@ class InstanceHandle final : public CompletionSink, public std::enable_shared_fr
   Environment& environment_;
   const std::shared_ptr<ModelSlot> slot_;
   const std::string name_;
-  Napi::FunctionReference on_complete_;
+  Napi::FunctionReference deliver_;
   std::vector<std::unique_ptr<Job>> spare_jobs_;
+  std::vector<napi_value> arguments_;  // of the call to JS that is being made
   Closing closing_;
   std::optional<Instance> instance_;  // empty once its thread has ended
 };
