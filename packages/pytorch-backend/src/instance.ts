@@ -15,10 +15,11 @@ import { emptyResponse, scatter } from './scatter.ts';
 import type { ReleaseBuffers } from './shared-response.ts';
 
 /**
- * Batches that wait at the native thread. With 1 it idles while an answer travels to the loop and the next batch back; 2 hides that way
- * unless the loop is busy for longer than a run takes. Measured with `bench/execute.bench.ts`.
+ * Batches that an instance holds, the running one included. While its thread has the next one it neither idles nor wakes the loop for each
+ * completion: for a run of 20 µs, 36 µs per batch with 1, 33 with 2, 28 with 4, 20 with 8 (`bench/execute.bench.ts`). But what waits here can no
+ * longer be joined with later requests, nor time out in the queue: so few, and fewest where requests are joined.
  */
-const CAPACITY = 4;
+const CAPACITY = { batching: 2, single: 4 };
 
 const SETTLED = Promise.resolve();
 
@@ -41,7 +42,7 @@ interface BatchInFlight {
 /** One model instance over the addon's: gathers requests into one crossing per batch and answers each of them. */
 export class PyTorchInstance implements ModelInstance {
   readonly name: string;
-  readonly capacity = CAPACITY;
+  readonly capacity: number;
   /** Absent on GPUs, where the calling thread would wait for the device. */
   readonly executeInline?: (batch: readonly InferenceRequest[]) => void;
 
@@ -57,6 +58,7 @@ export class PyTorchInstance implements ModelInstance {
 
   constructor(init: PyTorchInstanceInit) {
     this.name = init.context.spec.name;
+    this.capacity = init.plan.maxBatchSize > 0 ? CAPACITY.batching : CAPACITY.single;
     this.#plan = init.plan;
     this.#context = init.context;
     this.#logger = init.logger;

@@ -90,6 +90,12 @@ async function openTorchScript(request: OpenModelRequest, intraOpThreads: number
 async function openAoti(request: OpenModelRequest, intraOpThreads: number): Promise<PyTorchModel> {
   const { native, file, modelName, parameters, instances } = request;
   const inspection = await inspectPackage(request);
+  if (inspection.inputs === undefined) {
+    request.logger.warn(
+      { model: modelName },
+      `model '${modelName}': requests are not checked against the package: ${inspection.notes.join(' ')}`,
+    );
+  }
   checkTarget({ modelName, target: inspection.target, instances, build: native.buildInfo(), host: await readHost() });
   const pool = new ModulePool({
     shared: true,

@@ -223,3 +223,24 @@ describe('declared shapes', () => {
     expect(served.model.validate).toBeDefined();
   });
 });
+
+describe('a package', () => {
+  it('may be loaded twice at once', async () => {
+    const both = await Promise.all([add(), add()]);
+    for (const served of both) {
+      const sum = (await served.infer(...pair(1, 2))).get('OUTPUT__0');
+      expect(sum && valuesOf(sum)).toEqual([0, 1.5]);
+      await served.close();
+    }
+  });
+
+  it('runs on all instances at once, each answering its own requests', async () => {
+    await using served = await add(8, { instances: 4 });
+    const requests = Array.from({ length: 64 }, (_, i) => served.request(pair(1, 8, i)));
+    await Promise.all(requests.map((request, i) => served.instance(i % 4).execute([request])));
+    for (const [i, request] of requests.entries()) {
+      const [sum] = (await served.responder.responseOf(request)).outputs;
+      expect(sum && valuesOf(sum)).toEqual(Array.from({ length: 8 }, (_, column) => (i + column) * 1.5));
+    }
+  });
+});

@@ -52,13 +52,19 @@ class ScriptedInstance implements Instance {
   }
 }
 
-function open(options: { report?: (execution: ExecutionReport) => void; kind?: 'KIND_CPU' | 'KIND_GPU' } = {}) {
-  const { report = () => {}, kind = 'KIND_CPU' } = options;
+function open(
+  options: {
+    report?: (execution: ExecutionReport) => void;
+    kind?: 'KIND_CPU' | 'KIND_GPU';
+    maxBatchSize?: number;
+  } = {},
+) {
+  const { report = () => {}, kind = 'KIND_CPU', maxBatchSize = PLAN.maxBatchSize } = options;
   const native = new ScriptedInstance();
   const logger = new CollectingLogger();
   const released: (readonly ArrayBuffer[])[] = [];
   const instance = new PyTorchInstance({
-    plan: PLAN,
+    plan: { ...PLAN, maxBatchSize },
     context: { spec: { name: 'm_0', kind, deviceId: 0 }, report },
     logger,
     open: (onComplete) => Object.assign(native, { onComplete }),
@@ -228,5 +234,14 @@ describe('executeInline', () => {
 
   it('is absent on a GPU', () => {
     expect(open({ kind: 'KIND_GPU' }).instance.executeInline).toBeUndefined();
+  });
+});
+
+describe('capacity', () => {
+  it.each([
+    ['joins requests', 8, 2],
+    ['does not', 0, 4],
+  ])('of a model that %s', (_, maxBatchSize, expected) => {
+    expect(open({ maxBatchSize }).instance.capacity).toBe(expected);
   });
 });
