@@ -12,6 +12,11 @@ export interface BodySink {
   bodyRefused(error: HttpError): void;
 }
 
+export interface ReadJob {
+  readonly maxBytes: number;
+  readonly sink: BodySink;
+}
+
 const READER = Symbol('body reader');
 
 interface ReadMessage extends IncomingMessage {
@@ -25,21 +30,21 @@ const TINY_BYTES = 1024;
 const EMPTY = Buffer.alloc(0);
 
 /** Starts to read; the sink may be called before this returns, when there is no body. */
-export function readBody(message: IncomingMessage, job: { readonly maxBytes: number; readonly sink: BodySink }): void {
+export function readBody(message: IncomingMessage, job: ReadJob): void {
   if (message.headers['transfer-encoding'] !== undefined) {
-    start(message, new BodyReader({ ...job, expected: undefined }));
+    start(message, new BodyReader(job, undefined));
+    message.on('end', onEnd);
     return;
   }
   const expected = Number(message.headers['content-length'] ?? 0);
   if (expected > job.maxBytes) job.sink.bodyRefused(tooLarge(`has ${expected} bytes`, job.maxBytes));
   else if (expected === 0) job.sink.bodyRead(EMPTY);
-  else start(message, new BodyReader({ ...job, expected }));
+  else start(message, new BodyReader(job, expected));
 }
 
 function start(message: ReadMessage, reader: BodyReader): void {
   message[READER] = reader;
   message.on('data', onData);
-  message.on('end', onEnd);
 }
 
 function onData(this: ReadMessage, piece: Buffer): void {
@@ -48,13 +53,6 @@ function onData(this: ReadMessage, piece: Buffer): void {
 
 function onEnd(this: ReadMessage): void {
   this[READER]?.end();
-}
-
-interface ReaderInit {
-  readonly maxBytes: number;
-  readonly sink: BodySink;
-  /** Announced length; undefined for a chunked body. */
-  readonly expected: number | undefined;
 }
 
 class BodyReader {
@@ -67,10 +65,11 @@ class BodyReader {
   #received = 0;
   #isDone = false;
 
-  constructor(init: ReaderInit) {
-    this.#sink = init.sink;
-    this.#maxBytes = init.maxBytes;
-    this.#expected = init.expected;
+  /** @param expected  announced length; undefined for a chunked body */
+  constructor(job: ReadJob, expected: number | undefined) {
+    this.#sink = job.sink;
+    this.#maxBytes = job.maxBytes;
+    this.#expected = expected;
   }
 
   take(piece: Buffer): void {

@@ -7,7 +7,7 @@ import {
   type ModelTarget,
   RequestDecoder,
 } from '@nereid/protocol';
-import { InferExchange } from './infer-exchange.ts';
+import { type ExchangeInit, InferExchange } from './infer-exchange.ts';
 import type { HttpSettings } from './options.ts';
 import { matchRoute, pathOf } from './routes.ts';
 
@@ -25,6 +25,8 @@ export class InferEndpoint {
   readonly #decoder: RequestDecoder;
   /** Paths whose model was found, so the requests of one client need no parsing of the path. */
   readonly #targets = new BoundedCache<string, ModelTarget>(CACHED_PATHS);
+  #lastPath: string | undefined;
+  #lastTarget: ModelTarget | undefined;
 
   constructor(settings: HttpSettings) {
     this.settings = settings;
@@ -38,24 +40,39 @@ export class InferEndpoint {
   tryHandle(request: IncomingMessage, response: ServerResponse, state: ServerState): boolean {
     if (request.method !== 'POST') return false;
     const path = pathOf(request.url ?? '');
-    let target = this.#targets.get(path);
-    if (target === undefined) {
-      const route = matchRoute(path);
-      if (route?.kind !== 'infer') return false;
-      target = { modelName: route.name, modelVersion: route.version };
+    const target = this.#knownTarget(path);
+    if (target !== undefined) {
+      new InferExchange({ endpoint: this, request, response, state, target }).start();
+      return true;
     }
-    new InferExchange({ endpoint: this, request, response, state, path, target }).start();
+    const route = matchRoute(path);
+    if (route?.kind !== 'infer') return false;
+    this.#startFirst({ request, response, state, path }, { modelName: route.name, modelVersion: route.version });
     return true;
   }
 
-  /**
-   * Checks that the model is there, once per path.
-   * @throws {InferenceServerError} NOT_FOUND or UNAVAILABLE, as the engine says
-   */
-  assertKnown(path: string, target: ModelTarget): void {
-    if (this.#targets.get(path) === target) return;
-    this.assertServed(target);
-    this.#targets.set(path, target);
+  /** Most requests go where the one before went, and comparing two paths is cheaper than looking one up. */
+  #knownTarget(path: string): ModelTarget | undefined {
+    if (path === this.#lastPath) return this.#lastTarget;
+    const target = this.#targets.get(path);
+    if (target !== undefined) {
+      this.#lastPath = path;
+      this.#lastTarget = target;
+    }
+    return target;
+  }
+
+  /** The first request of a path: remembers it when its model is there, refuses it otherwise, before anything else is looked at. */
+  #startFirst(init: Omit<ExchangeInit, 'endpoint' | 'target'> & { readonly path: string }, target: ModelTarget): void {
+    const exchange = new InferExchange({ ...init, endpoint: this, target });
+    try {
+      this.assertServed(target);
+    } catch (thrown) {
+      exchange.refuse(thrown);
+      return;
+    }
+    this.#targets.set(init.path, target);
+    exchange.start();
   }
 
   /** @throws {InferenceServerError} NOT_FOUND or UNAVAILABLE, as the engine says */

@@ -1,5 +1,5 @@
 /**
- * One inference over HTTP, from the first byte to the last. Order of checks, the first failure wins: model, Content-Encoding, length of the body, header
+ * One inference over HTTP, from the first byte to the last. Order of checks, the first failure wins: model (before this starts), Content-Encoding, length of the body, header
  * length, content, then the engine's own. States: reading → running → answered; the client may go away in each of them.
  */
 import type { IncomingMessage, OutgoingHttpHeader, ServerResponse } from 'node:http';
@@ -25,7 +25,6 @@ export interface ExchangeInit {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly state: ServerState;
-  readonly path: string;
   readonly target: ModelTarget;
 }
 
@@ -34,7 +33,6 @@ export class InferExchange implements Responder, BodySink, Watcher {
   readonly #message: IncomingMessage;
   readonly #reply: ServerResponse;
   readonly #state: ServerState;
-  readonly #path: string;
   readonly #target: ModelTarget;
   #contentEncoding: ContentEncoding = 'identity';
   #headerLength: number | undefined;
@@ -50,7 +48,6 @@ export class InferExchange implements Responder, BodySink, Watcher {
     this.#message = init.request;
     this.#reply = init.response;
     this.#state = init.state;
-    this.#path = init.path;
     this.#target = init.target;
   }
 
@@ -59,12 +56,11 @@ export class InferExchange implements Responder, BodySink, Watcher {
     const { headers } = this.#message;
     try {
       watchClient(this.#message, this.#reply, this);
-      this.#endpoint.assertKnown(this.#path, this.#target);
       this.#contentEncoding = contentEncodingOf(headers['content-encoding']);
       this.#headerLength = headerLengthOf(headers['inference-header-content-length']);
       readBody(this.#message, { maxBytes: this.#maxBytes(), sink: this });
     } catch (thrown) {
-      this.#refuse(thrown);
+      this.refuse(thrown);
     }
   }
 
@@ -75,7 +71,7 @@ export class InferExchange implements Responder, BodySink, Watcher {
     }
     decompress(body, this.#contentEncoding, this.#endpoint.settings.maxInputBytes).then(
       (inflated) => this.#infer(inflated),
-      (error: unknown) => this.#refuse(error),
+      (error: unknown) => this.refuse(error),
     );
   }
 
@@ -85,7 +81,7 @@ export class InferExchange implements Responder, BodySink, Watcher {
     if (error.reason === 'too-many-chunks' || announced > this.#endpoint.settings.maxBodyBytes) {
       this.#reply.shouldKeepAlive = false;
     }
-    this.#refuse(error);
+    this.refuse(error);
   }
 
   respond(_request: InferenceRequest, response: InferenceResponse | undefined, final: boolean): void {
@@ -95,18 +91,18 @@ export class InferExchange implements Responder, BodySink, Watcher {
     }
     if (this.#held !== undefined && response !== undefined) {
       response.release?.();
-      this.#refuse(notOneResponse(this.#target));
+      this.refuse(notOneResponse(this.#target));
       return;
     }
     const answer = response ?? this.#held;
     this.#held = answer;
     if (!final) return;
-    if (answer === undefined) this.#refuse(notOneResponse(this.#target));
+    if (answer === undefined) this.refuse(notOneResponse(this.#target));
     else this.#answer(answer);
   }
 
   fail(_request: InferenceRequest, error: InferenceServerError): void {
-    this.#refuse(error);
+    this.refuse(error);
   }
 
   closed(): void {
@@ -140,9 +136,9 @@ export class InferExchange implements Responder, BodySink, Watcher {
   #refuseContent(thrown: unknown): void {
     try {
       this.#endpoint.assertServed(this.#target);
-      this.#refuse(thrown);
+      this.refuse(thrown);
     } catch (gone) {
-      this.#refuse(gone);
+      this.refuse(gone);
     }
   }
 
@@ -151,7 +147,7 @@ export class InferExchange implements Responder, BodySink, Watcher {
     try {
       message = this.#format.encode(response, this.#request?.id ?? '');
     } catch (thrown) {
-      this.#refuse(thrown);
+      this.refuse(thrown);
       return;
     }
     const encoding = acceptedEncoding(this.#message.headers['accept-encoding']);
@@ -183,7 +179,7 @@ export class InferExchange implements Responder, BodySink, Watcher {
       this.#reply.end(compressed);
     } catch (thrown) {
       this.#isAnswered = false;
-      this.#refuse(thrown);
+      this.refuse(thrown);
     }
   }
 
@@ -200,7 +196,8 @@ export class InferExchange implements Responder, BodySink, Watcher {
     ];
   }
 
-  #refuse(thrown: unknown): void {
+  /** Answers with a failure, unless the request was answered already. */
+  refuse(thrown: unknown): void {
     if (this.#isAnswered) return;
     this.#isAnswered = true;
     this.#release();
@@ -225,11 +222,24 @@ export class InferExchange implements Responder, BodySink, Watcher {
   }
 }
 
+/** Digits beyond these are more bytes than any body has. */
+const MAX_LENGTH_DIGITS = 15;
+
 /** @throws {HttpError} `bad-header-length` for anything but decimal digits */
 function headerLengthOf(value: string | string[] | undefined): number | undefined {
   if (value === undefined) return undefined;
-  if (typeof value === 'string' && /^\d{1,15}$/.test(value)) return Number(value);
-  throw new HttpError(
+  if (typeof value !== 'string' || value === '' || value.length > MAX_LENGTH_DIGITS) throw badHeaderLength(value);
+  let length = 0;
+  for (let i = 0; i < value.length; i++) {
+    const digit = value.charCodeAt(i) - 0x30;
+    if (digit < 0 || digit > 9) throw badHeaderLength(value);
+    length = length * 10 + digit;
+  }
+  return length;
+}
+
+function badHeaderLength(value: string | string[]): HttpError {
+  return new HttpError(
     'bad-header-length',
     `inference header size should be in range of the body, a number of bytes, got '${String(value)}'`,
   );

@@ -1,8 +1,8 @@
 import type { OutgoingHttpHeader, ServerResponse } from 'node:http';
 import type { EncodedMessage } from '@nereid/protocol';
 
-/** Messages up to this size are copied into one piece: cheaper than a system call's vector, and the tensors are free at once. */
-const COPY_UP_TO_BYTES = 8192;
+/** Messages up to this size become one byte string, which Node joins with the head: cheaper than several pieces, and the tensors are free at once. */
+const COPY_UP_TO_BYTES = 4096;
 
 export interface OutgoingMessage {
   readonly headers: OutgoingHttpHeader[];
@@ -21,7 +21,7 @@ export function writeMessage(reply: ServerResponse, { headers, message, sendTime
   if (blobs.length === 0) {
     reply.end(header, 'latin1');
   } else if (byteLength <= COPY_UP_TO_BYTES) {
-    reply.end(joined(message));
+    reply.end(joined(message), 'latin1');
     return true;
   } else {
     reply.cork();
@@ -33,14 +33,15 @@ export function writeMessage(reply: ServerResponse, { headers, message, sendTime
   return blobs.length === 0;
 }
 
-function joined({ header, blobs, byteLength }: EncodedMessage): Buffer {
-  const bytes = Buffer.allocUnsafe(byteLength);
-  let offset = bytes.write(header, 'latin1');
-  for (const blob of blobs) {
-    bytes.set(blob, offset);
-    offset += blob.byteLength;
-  }
-  return bytes;
+function joined({ header, blobs }: EncodedMessage): string {
+  let text = header;
+  for (const blob of blobs) text += latin1(blob);
+  return text;
+}
+
+function latin1(bytes: Uint8Array): string {
+  const buffer = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return buffer.toString('latin1');
 }
 
 /** Closes the connection of a client that takes nothing of its answer for a while. Small answers fit the kernel's buffers and need no watch. */

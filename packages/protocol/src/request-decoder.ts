@@ -3,17 +3,16 @@
  * between or behind them.
  */
 import type { Tensor } from '@nereid/core';
-import { BoundedCache } from './bounded-cache.ts';
 import { DecodedRequest } from './decoded-request.ts';
 import { ProtocolError } from './errors.ts';
-import { headerKey } from './header-key.ts';
 import { assertWithin, DEFAULT_LIMITS, type ProtocolLimits } from './limits.ts';
 import { type ModelTarget, type RequestTemplate, readTemplate } from './request-template.ts';
+import { idBefore, keyStart, TemplateTable } from './template-table.ts';
 
 export interface RequestDecoderOptions {
   /** Bounds on what a client may send; what is left out keeps its default. */
   readonly limits?: Partial<ProtocolLimits>;
-  /** Distinct headers to remember, twice that at most. 0 remembers none. Default 1024. */
+  /** Distinct headers to remember, rounded up to a power of two. 0 remembers none. Default 1024. */
   readonly cachedHeaders?: number;
   /** Longest header that is remembered, in bytes; bounds the memory of the cache. Default 8192. */
   readonly maxCachedHeaderBytes?: number;
@@ -35,12 +34,12 @@ export interface EncodedRequest {
  */
 export class RequestDecoder {
   readonly #limits: ProtocolLimits;
-  readonly #templates: BoundedCache<string, RequestTemplate>;
+  readonly #templates: TemplateTable;
   readonly #maxCachedHeaderBytes: number;
 
   constructor(options: RequestDecoderOptions = {}) {
     this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
-    this.#templates = new BoundedCache(options.cachedHeaders ?? 1024);
+    this.#templates = new TemplateTable(options.cachedHeaders ?? 1024);
     this.#maxCachedHeaderBytes = options.maxCachedHeaderBytes ?? 8192;
   }
 
@@ -56,12 +55,13 @@ export class RequestDecoder {
     if (headerLength > this.#maxCachedHeaderBytes) {
       return assemble({ target, body, headerLength, template: this.#read(body.subarray(0, headerLength)) });
     }
-    const { key, id } = headerKey(body, headerLength);
-    let template = this.#templates.get(key);
+    const start = keyStart(body, headerLength);
+    let template = this.#templates.get(body, start, headerLength);
     if (template === undefined) {
       template = this.#read(body.subarray(0, headerLength));
-      if (template.isReusable) this.#templates.set(key, template);
+      if (template.isReusable) this.#templates.set({ body, start, end: headerLength }, template);
     }
+    const id = start === 0 ? undefined : idBefore(body, start);
     return assemble({ target, body, headerLength, template, id });
   }
 

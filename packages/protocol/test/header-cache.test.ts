@@ -42,7 +42,7 @@ describe('remembered headers', () => {
   );
 
   it('with a leading plain id share one signature, however many ids there are', () => {
-    const decoder = new RequestDecoder({ cachedHeaders: 1 });
+    const decoder = new RequestDecoder({ cachedHeaders: 2 });
     const signatures = Array.from(
       { length: 50 },
       (_, i) => decoder.decode(request(header(`"id":"${i}",`), bytes(i))).signature,
@@ -77,6 +77,16 @@ describe('remembered headers', () => {
     const decoded = ['a', 'b'].map((name) => decoder.decode(request(outputs(name), bytes(0))));
     expect(decoded.map((one) => one.requestedOutputs)).toEqual([['a'], ['b']]);
     expect(decoded[0]?.signature).not.toBe(decoded[1]?.signature);
+  });
+
+  it('are forgotten when there are too many, but not the latest', () => {
+    const decoder = new RequestDecoder({ cachedHeaders: 4 });
+    const decode = (i: number) =>
+      decoder.decode(request(`{"inputs":[${input()}],"outputs":[{"name":"y${i}"}]}`, bytes(0)));
+    const first = Array.from({ length: 100 }, (_, i) => decode(i));
+    expect(decode(99).signature).toBe(first[99]?.signature);
+    expect(first.filter(({ signature }, i) => signature === decode(i).signature).length).toBeLessThanOrEqual(4);
+    for (let i = 0; i < 100; i++) expect(decode(i).requestedOutputs).toEqual([`y${i}`]);
   });
 
   it('decode to what a decoder without memory decodes, refusals included', () => {
