@@ -17,7 +17,7 @@ export interface GatheredBatch {
   readonly crossing: Batch;
 }
 
-export interface RefusedRequest {
+interface RefusedRequest {
   readonly request: InferenceRequest;
   readonly error: InferenceServerError;
 }

@@ -50,12 +50,13 @@ function threadsPerInstance({ parameters, cores, instances, modelName, logger }:
   const fields = { model: modelName, intraOpThreads: threads, cores, instances: count };
   logger.info(
     fields,
-    `model '${modelName}' runs with ${threads} intra-op threads on each of ${count} instances (${cores} usable cores)`,
+    `model '${modelName}': intra-op threads per run ${threads} (usable cores ${cores}, instances ${count})`,
   );
-  if (threads * count > cores && parameters.intraOpThreads !== undefined) {
+  if (parameters.intraOpThreads !== undefined && threads * count > cores) {
     logger.warn(
       fields,
-      `model '${modelName}': INTRA_OP_THREAD_COUNT ${threads} times ${count} instances is more than the ${cores} usable cores`,
+      `model '${modelName}': INTRA_OP_THREAD_COUNT is ${threads} for each instance, ${threads * count} threads in all, but only ${cores} cores ` +
+        'are usable; more threads than cores slow each other down',
     );
   }
   return threads;

@@ -3,7 +3,7 @@
  * inputs by argument name when every name is one; else by `<anything>__<index>` when every name is one; else by order of the configuration.
  * Outputs by index when every name has one, else by order.
  */
-export type NamingConvention = 'argument' | 'index' | 'order';
+type NamingConvention = 'argument' | 'index' | 'order';
 
 export interface ResolvedNames {
   readonly convention: NamingConvention;

@@ -164,7 +164,7 @@ function checkResults({ modelName, schema }: SignatureRequest, outputs: readonly
 }
 
 /** Types of what forward returns, when their number is fixed: one for a tensor or list of strings, each of a tuple. */
-export function resultTypes(schema: ForwardSchema): readonly string[] | undefined {
+function resultTypes(schema: ForwardSchema): readonly string[] | undefined {
   const [type = ''] = schema.returns;
   const types = /^Tuple\[(.*)\]$/.exec(type)?.[1]?.split(', ') ?? [type];
   return types.every((each) => isTensor(each) || isStrings(each)) ? types : undefined;

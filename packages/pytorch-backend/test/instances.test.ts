@@ -67,7 +67,7 @@ describe('instances', () => {
     await using served = await ServedModel.load({ ...MODE, instances, cores, logger });
     expect(served.model.intraOpThreads).toBe(expected);
     expect(logger.lines).toContain(
-      `info: model 'm' runs with ${expected} intra-op threads on each of ${instances} instances (${cores} usable cores)`,
+      `info: model 'm': intra-op threads per run ${expected} (usable cores ${cores}, instances ${instances})`,
     );
   });
 
@@ -80,8 +80,8 @@ describe('instances', () => {
       logger,
     });
     expect(served.model.intraOpThreads).toBe(3);
-    expect(logger.lines).toContain(
-      "warn: model 'm': INTRA_OP_THREAD_COUNT 3 times 1 instances is more than the 2 usable cores",
+    expect(logger.lines.join('\n')).toContain(
+      "warn: model 'm': INTRA_OP_THREAD_COUNT is 3 for each instance, 3 threads in all, but only 2 cores are usable",
     );
   });
 

@@ -27,7 +27,7 @@ export interface ServeOptions {
 }
 
 /** `x FP32 -1 3`: name, datatype, dims. */
-export function tensorConfig(text: string): { name: string; dataType: DataType; dims: number[] } {
+function tensorConfig(text: string): { name: string; dataType: DataType; dims: number[] } {
   const [name = '', datatype = '', ...dims] = text.split(' ');
   return { name, dataType: isDatatype(datatype) ? datatypeToConfig(datatype) : 'TYPE_INVALID', dims: dims.map(Number) };
 }
