@@ -1,3 +1,4 @@
 import { library } from '../../tsup.base.ts';
 
-export default library();
+/** A program: nothing imports it, so it has no declarations. */
+export default library({ entry: ['src/main.ts'], dts: false });

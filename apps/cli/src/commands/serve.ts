@@ -1,0 +1,42 @@
+import type { Command } from 'commander';
+import { CliError } from '../errors.ts';
+import type { Io } from '../io.ts';
+import { examples } from '../program.ts';
+
+const DESCRIPTION = 'Serves the models of one or more repositories over HTTP until SIGINT or SIGTERM.';
+
+/** Only its line in the list of commands: the command itself is run by `serve`, with the server's own syntax. */
+export function addServeCommand(program: Command): void {
+  program.command('serve').description(DESCRIPTION).usage('--model-repository DIR [options]');
+}
+
+/** Runs a server until it is told to stop. */
+export async function serve(argv: readonly string[], io: Io): Promise<number> {
+  // Loaded here, so that no other command waits for the server to load.
+  const { runServer, serveHelp, UsageError } = await import('@nereid/server');
+  if (argv.includes('--help') || argv.includes('-h')) {
+    io.stdout.write(help(serveHelp()));
+    return 0;
+  }
+  try {
+    return await runServer(argv);
+  } catch (thrown) {
+    if (thrown instanceof UsageError) throw new CliError('usage', thrown.message, { cause: thrown });
+    throw thrown;
+  }
+}
+
+function help(options: string): string {
+  return `Usage: nereid serve --model-repository DIR [options]
+
+${DESCRIPTION}
+Names, meanings and syntax of the options are those of tritonserver: --name=value or --name value, an unambiguous beginning of a name is enough,
+and options of tritonserver that have no effect here are accepted with a warning.
+
+${options}
+${examples(
+  'nereid serve --model-repository models',
+  'nereid serve --model-repository models --http-address 0.0.0.0 --http-port 8080',
+  'nereid serve --model-repository models --log-format=ISO8601 --log-verbose=1',
+)}`;
+}

@@ -1,0 +1,131 @@
+/** What is known of a model directory: its configuration, every version's file, and whether they fit each other. */
+import {
+  type ConfigDiagnostic,
+  createModelConfig,
+  hasErrors,
+  type ModelConfig,
+  parseModelConfig,
+} from '@nereid/model-config';
+import { checkModelFile } from '@nereid/pytorch-backend';
+import { type CandidateModel, type ModelVersion, scanModelDirectory, selectVersions } from '@nereid/repository';
+import { completeInPlace } from '../config/complete.ts';
+import { type FileReport, inspectFile } from './file-report.ts';
+
+export interface ConfigReport {
+  readonly path: string;
+  readonly text: string;
+  readonly diagnostics: readonly ConfigDiagnostic[];
+}
+
+export interface VersionReport {
+  readonly version: string;
+  readonly directory: string;
+  /** Whether the version policy of the configuration selects it. */
+  readonly selected: boolean;
+  /** Absent when there is no model file, or none that can be recognised as one that is served. */
+  readonly file?: FileReport;
+  /** Why a server would not load it. */
+  readonly problems: readonly string[];
+}
+
+export interface DirectoryReport {
+  readonly name: string;
+  readonly directory: string;
+  /** Absent when the model has no configuration file. */
+  readonly config?: ConfigReport;
+  /** As a server would use it; absent when the text cannot be read. */
+  readonly effective?: ModelConfig;
+  readonly versions: readonly VersionReport[];
+  /** What keeps the model as a whole from being served. */
+  readonly problems: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+/** Never rejects for a fault of the model: every one is part of the report. */
+export async function inspectDirectory(
+  directory: string,
+  options: { readonly model?: string | undefined },
+): Promise<DirectoryReport> {
+  const model = await scanModelDirectory(directory);
+  const { config, effective } = await readConfig(model);
+  const selected = selectVersions(model.versions, effective?.versionPolicy).selected;
+  const versions: VersionReport[] = [];
+  for (const version of model.versions) {
+    versions.push({
+      ...(await inspectVersion(version, {
+        name: model.name,
+        config: isUsable(config) ? effective : undefined,
+        ...options,
+      })),
+      selected: selected.includes(version),
+    });
+  }
+  const messages = (severity: 'error' | 'warning') =>
+    model.problems.filter((problem) => problem.severity === severity).map(({ message }) => message);
+  const none = versions.length === 0 ? [`'${directory}' holds no version: put the model file into ${directory}/1`] : [];
+  return {
+    name: model.name,
+    directory: model.directory,
+    ...(model.config !== undefined && { config }),
+    ...(effective !== undefined && { effective }),
+    versions,
+    problems: [...messages('error'), ...(model.config === undefined ? undescribed(config) : []), ...none],
+    warnings: messages('warning'),
+  };
+}
+
+interface ReadConfig {
+  readonly config: ConfigReport;
+  readonly effective?: ModelConfig;
+}
+
+/** A missing file counts as an empty one, as a server takes it. */
+async function readConfig(model: CandidateModel): Promise<ReadConfig> {
+  const { path = '', text = '' } = model.config ?? {};
+  const { config: parsed, diagnostics, locate } = parseModelConfig(text);
+  if (parsed === undefined) return { config: { path, text, diagnostics } };
+  const completed = await completeInPlace(parsed, { model, locate });
+  return {
+    config: { path, text, diagnostics: [...diagnostics, ...completed.diagnostics] },
+    effective: completed.config,
+  };
+}
+
+function isUsable({ diagnostics }: ConfigReport): boolean {
+  return !hasErrors(diagnostics);
+}
+
+/** Why the model cannot do without a configuration file. */
+function undescribed({ diagnostics }: ConfigReport): readonly string[] {
+  if (!hasErrors(diagnostics)) return [];
+  const why = diagnostics.map(({ message }) => message).join('; ');
+  return [`there is no config.pbtxt, and one is needed: ${why}. nereid inspect --config prints one`];
+}
+
+interface VersionContext {
+  readonly name: string;
+  /** Absent when it has errors: then nothing is held against it, and the file is looked for under the usual names. */
+  readonly config: ModelConfig | undefined;
+  readonly model?: string | undefined;
+}
+
+async function inspectVersion(
+  { version, directory, fault }: ModelVersion,
+  { name, config, model }: VersionContext,
+): Promise<Omit<VersionReport, 'selected'>> {
+  const found = { version, directory };
+  if (fault !== undefined) return { ...found, problems: [fault] };
+  const check = await checkModelFile({
+    modelName: name,
+    versionDirectory: directory,
+    config: config ?? createModelConfig(),
+  });
+  const problems = config === undefined && check.path !== undefined ? [] : check.problems;
+  if (check.path === undefined) return { ...found, problems };
+  const chosen = model ?? config?.parameters.get('AOTI_MODEL_NAME')?.stringValue;
+  try {
+    return { ...found, file: await inspectFile(check.path, { model: chosen }), problems };
+  } catch (thrown) {
+    return { ...found, problems: [...problems, thrown instanceof Error ? thrown.message : String(thrown)] };
+  }
+}

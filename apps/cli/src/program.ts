@@ -1,0 +1,56 @@
+import { Command } from 'commander';
+import packageJson from '../package.json' with { type: 'json' };
+import { addConfigCommand } from './commands/config.ts';
+import { addInferCommand } from './commands/infer.ts';
+import { addInspectCommand } from './commands/inspect.ts';
+import { addServeCommand } from './commands/serve.ts';
+import type { Io } from './io.ts';
+
+/** What a command needs of its surroundings. */
+export interface CommandContext {
+  readonly io: Io;
+  /** Sets the exit code of a command that ran to its end; 0 unless called. */
+  exit(code: number): void;
+}
+
+/** The command line as commander sees it. It throws `CommanderError` instead of ending the process. */
+export function createProgram(context: CommandContext): Command {
+  const { io } = context;
+  const program = new Command('nereid')
+    .description(
+      'Serves PyTorch models over the KServe v2 protocol, and tells what is in model files and configurations.',
+    )
+    .version(packageJson.version)
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => io.stdout.write(text),
+      writeErr: (text) => io.stderr.write(text),
+      // Printed where all other errors are.
+      outputError: () => {},
+    })
+    .addHelpText(
+      'after',
+      examples(
+        'nereid serve --model-repository models',
+        'nereid inspect model.pt2',
+        'nereid inspect --config model.pt2 > models/mlp/config.pbtxt',
+        'nereid config models/mlp/config.pbtxt',
+        'nereid infer mlp --random',
+      ).concat(EXIT_CODES),
+    );
+  addServeCommand(program);
+  addInspectCommand(program, context);
+  addConfigCommand(program, context);
+  addInferCommand(program, context);
+  return program;
+}
+
+const EXIT_CODES = `
+Exit codes: 0 done, 1 the operation failed or found problems, 2 wrong usage.
+NO_COLOR=1 turns colours off; NEREID_DEBUG=1 shows where an error comes from.
+`;
+
+/** The part of a help text that shows how it is done. */
+export function examples(...lines: readonly string[]): string {
+  return `\nExamples:\n${lines.map((line) => `  $ ${line}\n`).join('')}`;
+}
