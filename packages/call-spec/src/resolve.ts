@@ -1,7 +1,7 @@
 /** Resolves the names that a model configuration uses to positions among a program's inputs and outputs. */
+import { nearestName } from '@nereid/core';
 import { CallSpecError, type CallSpecProblem } from './errors.ts';
 import type { NamedTensor } from './names.ts';
-import { nearest } from './nearest.ts';
 
 /** What a name of the configuration is for. All four count as inputs of the program. */
 export type InputRole = 'input' | 'control' | 'state' | 'batch input';
@@ -140,7 +140,7 @@ function remedy(tensors: readonly NamedTensor[], name: string): string {
   const names = tensors.flatMap((tensor) =>
     tensor.forwardNameUsable ? [tensor.ordinalName, tensor.forwardName] : [tensor.ordinalName],
   );
-  const suggestion = nearest(name, names);
+  const suggestion = nearestName(name, names);
   return suggestion === undefined ? '' : ` Did you mean '${suggestion}'?`;
 }
 

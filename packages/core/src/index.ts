@@ -20,6 +20,7 @@ export {
 } from './datatypes.ts';
 export { type ErrorCode, InferenceServerError } from './errors.ts';
 export { type Logger, silentLogger } from './logger.ts';
+export { nearestName } from './nearest-name.ts';
 export {
   type ExecutionTimes,
   InferenceRequest,

@@ -1,6 +1,6 @@
+import { nearestName } from '@nereid/core';
 import protobuf from 'protobufjs/light.js';
 import type { Problems } from './diagnostic.ts';
-import { nearestName } from './nearest-name.ts';
 import { quote } from './quote.ts';
 import { extensionName, type FieldInfo, isExtension, type Slot, typeInfo } from './schema.ts';
 import type { BracketName } from './syntax.ts';

@@ -1,6 +1,6 @@
+import { nearestName } from '@nereid/core';
 import type { Problems } from './diagnostic.ts';
 import { literalText } from './literal.ts';
-import { nearestName } from './nearest-name.ts';
 import { integerValue } from './number.ts';
 import { quote } from './quote.ts';
 import type { FieldInfo, Slot } from './schema.ts';

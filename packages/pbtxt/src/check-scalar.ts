@@ -1,9 +1,9 @@
+import { nearestName } from '@nereid/core';
 import type protobuf from 'protobufjs/light.js';
 import { describeSlot } from './describe-slot.ts';
 import type { DiagnosticReason } from './diagnostic.ts';
 import type { Findings } from './findings.ts';
 import { literalText, withoutSurrogateEscapes } from './literal.ts';
-import { nearestName } from './nearest-name.ts';
 import { integerValue, isDecimal } from './number.ts';
 import { quote } from './quote.ts';
 import { isClosedEnum, type Slot } from './schema.ts';

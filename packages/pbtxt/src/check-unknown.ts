@@ -1,5 +1,5 @@
+import { nearestName } from '@nereid/core';
 import type { MessageScope } from './message-scope.ts';
-import { nearestName } from './nearest-name.ts';
 import { quote } from './quote.ts';
 import { type FieldInfo, typeInfo } from './schema.ts';
 import type { Token } from './syntax.ts';

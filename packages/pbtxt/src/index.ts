@@ -2,7 +2,6 @@ export type { Diagnostic, DiagnosticReason } from './diagnostic.ts';
 export { PbtxtError, type PbtxtErrorReason } from './errors.ts';
 export { type FormatOptions, format } from './format.ts';
 export { type FormatDiagnosticOptions, formatDiagnostic } from './format-diagnostic.ts';
-export { nearestName } from './nearest-name.ts';
 export type { PbtxtOptions } from './options.ts';
 export { type ParsedMessage, parseMessage, parseMessageOrThrow } from './parse-message.ts';
 export { type ParsedText, parseSyntax } from './parse-syntax.ts';

@@ -2,7 +2,7 @@
  * A JSON tree becomes a message of the schema, by the rules of protobuf's JSON form: names in snake_case or lowerCamelCase, 64-bit
  * integers as numbers or decimal text, enum values by name in any letter case or by number, null for unset. Everything wrong is reported, not the first.
  */
-import { nearestName } from '@nereid/pbtxt';
+import { nearestName } from '@nereid/core';
 import {
   entryPath,
   type FieldInfo,

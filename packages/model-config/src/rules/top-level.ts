@@ -1,4 +1,4 @@
-import { nearestName } from '@nereid/pbtxt';
+import { nearestName } from '@nereid/core';
 import { entryPath } from '../fields.ts';
 import type { Check } from './rule.ts';
 

@@ -29,3 +29,31 @@ describe('nearestName', () => {
     expect(nearestName('abcx', ['abcy', 'abcz'])).toBe('abcy');
   });
 });
+
+describe('a datatype in the spelling of another library', () => {
+  const TYPES = [
+    'TYPE_BOOL',
+    'TYPE_UINT8',
+    'TYPE_UINT32',
+    'TYPE_INT32',
+    'TYPE_INT64',
+    'TYPE_FP16',
+    'TYPE_FP32',
+    'TYPE_FP64',
+    'TYPE_STRING',
+    'TYPE_BF16',
+  ];
+
+  it.each([
+    ['TYPE_FLOAT32', 'TYPE_FP32'],
+    ['TYPE_FLOAT', 'TYPE_FP32'],
+    ['FLOAT16', 'TYPE_FP16'],
+    ['TYPE_DOUBLE', 'TYPE_FP64'],
+    ['TYPE_BFLOAT16', 'TYPE_BF16'],
+    ['TYPE_LONG', 'TYPE_INT64'],
+    ['TYPE_BYTES', 'TYPE_STRING'],
+    ['BOOLEAN', 'TYPE_BOOL'],
+  ])('%s means %s', (word, meant) => {
+    expect(nearestName(word, TYPES)).toBe(meant);
+  });
+});

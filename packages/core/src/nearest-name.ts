@@ -1,8 +1,26 @@
+/** Datatypes as other libraries spell them, by whole part of a name: `TYPE_FLOAT32` is meant to be `TYPE_FP32`. */
+const SAME_MEANING = new Map([
+  ['float', 'fp32'],
+  ['float16', 'fp16'],
+  ['float32', 'fp32'],
+  ['float64', 'fp64'],
+  ['half', 'fp16'],
+  ['double', 'fp64'],
+  ['bfloat16', 'bf16'],
+  ['boolean', 'bool'],
+  ['byte', 'uint8'],
+  ['bytes', 'string'],
+  ['str', 'string'],
+  ['int', 'int32'],
+  ['long', 'int64'],
+]);
+
 /** Words longer than this are no typing errors of a name, and would make the comparison slow. */
 const LONGEST = 64;
 
 /**
- * The candidate that a misspelt word most likely means: the same letters in another case or without underscores, a
+ * The candidate that a misspelt word most likely means: the same letters in another case or without underscores, the
+ * same datatype in another library's spelling, a
  * candidate of which the word is a whole part (`FP32` in `TYPE_FP32`), or else the smallest edit distance (insertions,
  * deletions, substitutions, swaps of neighbours), if that is at most a third of the longer of the two.
  *
@@ -26,12 +44,17 @@ function distanceTo(word: string, candidate: string): number {
   if (candidate.length > LONGEST) return Number.POSITIVE_INFINITY;
   const [from, to] = [fold(word), fold(candidate)];
   if (from === to) return 0;
-  if (isWholePart(word.toLowerCase(), candidate.toLowerCase())) return 0.5;
+  if (isWholePart(respell(word), respell(candidate))) return 0.5;
   return editDistance(from, to);
 }
 
 function fold(name: string): string {
-  return name.replaceAll('_', '').toLowerCase();
+  return respell(name).replaceAll('_', '');
+}
+
+function respell(name: string): string {
+  const parts = name.toLowerCase().split('_');
+  return parts.map((part) => SAME_MEANING.get(part) ?? part).join('_');
 }
 
 /** `max_batch` in `max_batch_size`, `gpu` in `kind_gpu`. */
