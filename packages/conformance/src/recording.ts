@@ -26,7 +26,7 @@ export function readExchanges(file: string): readonly Exchange[] {
   return readFileSync(file, 'utf8')
     .trim()
     .split('\n')
-    .map((line) => JSON.parse(line) as Exchange);
+    .map((line) => parseJson(line) as Exchange);
 }
 
 /** Sends the request of an exchange as it was sent to the original: one connection each, Content-Length whenever there is a body. */
