@@ -1,7 +1,6 @@
 /** The `parameters` of a configuration that this backend reads. Values are text; a value that does not parse fails the load. */
-import type { Logger } from '@nereid/core';
+import { type Logger, nearestName } from '@nereid/core';
 import { PyTorchBackendError } from './errors.ts';
-import { nearest } from './nearest.ts';
 
 export type Engine = 'torchscript' | 'aoti';
 
@@ -98,7 +97,7 @@ function warnAboutKey({ modelName, engine, logger }: ParameterSource, key: strin
   const known = KNOWN[key];
   const fields = { model: modelName, parameter: key };
   if (known === undefined) {
-    const guess = nearest(key, Object.keys(KNOWN));
+    const guess = nearestName(key, Object.keys(KNOWN));
     const hint = guess === undefined ? '' : `; did you mean '${guess}'?`;
     logger.warn(fields, `model '${modelName}': unknown parameter '${key}' is ignored${hint}`);
   } else if (known.scope === 'none') {
