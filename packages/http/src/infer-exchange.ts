@@ -143,20 +143,20 @@ export class InferExchange implements Responder, BodySink, Watcher {
   }
 
   #answer(response: InferenceResponse): void {
-    let message: EncodedMessage;
     try {
-      message = this.#format.encode(response, this.#request?.id ?? '');
+      const message = this.#format.encode(response, this.#request?.id ?? '');
+      const encoding = acceptedEncoding(this.#message.headers['accept-encoding']);
+      if (encoding === 'identity') this.#write(message);
+      else void this.#writeCompressed(message, encoding);
     } catch (thrown) {
+      // Nothing may escape into the engine, which calls this while it runs other requests.
+      this.#isAnswered = false;
       this.refuse(thrown);
-      return;
     }
-    const encoding = acceptedEncoding(this.#message.headers['accept-encoding']);
-    this.#isAnswered = true;
-    if (encoding === 'identity') this.#write(message);
-    else void this.#writeCompressed(message, encoding);
   }
 
   #write(message: EncodedMessage): void {
+    this.#isAnswered = true;
     const isCopied = writeMessage(this.#reply, {
       headers: this.#head(message.headerLength, message.byteLength),
       message,
@@ -166,6 +166,7 @@ export class InferExchange implements Responder, BodySink, Watcher {
   }
 
   async #writeCompressed(message: EncodedMessage, encoding: Exclude<ContentEncoding, 'identity'>): Promise<void> {
+    this.#isAnswered = true;
     try {
       const body = Buffer.concat([Buffer.from(message.header, 'latin1'), ...message.blobs], message.byteLength);
       this.#release();
@@ -204,6 +205,10 @@ export class InferExchange implements Responder, BodySink, Watcher {
     const { settings } = this.#endpoint;
     const { status, message } = describeFailure(thrown, settings.logger);
     if (this.#isClosed) return;
+    if (this.#reply.headersSent) {
+      this.#reply.destroy();
+      return;
+    }
     const body = encodeError(message);
     const head = this.#head(undefined, Buffer.byteLength(body));
     if (status === 503) head.push('Retry-After', settings.retryAfterSeconds);

@@ -4,7 +4,8 @@
  */
 import { DATATYPES, type Datatype, elementCount, formatShape, type Shape } from '@nereid/core';
 import { ProtocolError } from './errors.ts';
-import { type JsonSpan, numberFrom, unescapeInto } from './json-reader.ts';
+import type { JsonSpan } from './json-reader.ts';
+import { isDigit, numberFrom, unescapeInto } from './json-scan.ts';
 import { assertWithin, type ProtocolLimits } from './limits.ts';
 
 export interface JsonTensorSource {
@@ -278,10 +279,6 @@ function closingQuote(text: Buffer, start: number): number {
   return pos;
 }
 
-function isDigit(byte: number | undefined): byte is number {
-  return byte !== undefined && byte >= 0x30 && byte <= 0x39;
-}
-
 function isNumberByte(byte: number | undefined): boolean {
   return isDigit(byte) || byte === MINUS || byte === DOT || byte === 0x2b || byte === 0x65 || byte === 0x45;
 }
@@ -291,8 +288,9 @@ function badData(source: JsonTensorSource, why: string): ProtocolError {
 }
 
 function wrongType(source: JsonTensorSource, index: number, pos: number): ProtocolError {
-  const found = source.text.toString('utf8', pos, Math.min(pos + 24, source.span.end));
-  return badData(source, `element ${index} is no ${source.datatype} value: ${JSON.stringify(found)}`);
+  const text = source.text.toString('utf8', pos, Math.min(pos + 24, source.span.end));
+  const found = /^(?:"(?:[^"\\]|\\.)*"?|[^\s,\]]*)/.exec(text)?.[0] ?? text;
+  return badData(source, `element ${index} is no ${source.datatype} value: ${found}`);
 }
 
 function tooMany(source: JsonTensorSource): ProtocolError {

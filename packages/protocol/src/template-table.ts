@@ -20,6 +20,7 @@ const MEMBER = Buffer.from('{"id":');
 export class TemplateTable {
   readonly #slots: (Entry | undefined)[];
   readonly #mask: number;
+  #last: Entry | undefined;
 
   /** @param capacity  entries, rounded up to a power of two; 0 keeps none */
   constructor(capacity: number) {
@@ -31,11 +32,15 @@ export class TemplateTable {
   /** Template of the header `body[0, end)` whose key starts at `start`. */
   get(body: Buffer, start: number, end: number): RequestTemplate | undefined {
     if (this.#slots.length === 0) return undefined;
+    // Most headers are that of the request before, and comparing is half of what looking up costs.
+    if (this.#last !== undefined && isSame(this.#last.key, body, start, end)) return this.#last.template;
     const slot = hashOf(body, start, end) & this.#mask;
-    const entry = this.#slots[slot];
-    if (entry !== undefined && isSame(entry.key, body, start, end)) return entry.template;
-    const second = this.#slots[slot ^ 1];
-    return second !== undefined && isSame(second.key, body, start, end) ? second.template : undefined;
+    for (const entry of [this.#slots[slot], this.#slots[slot ^ 1]]) {
+      if (entry === undefined || !isSame(entry.key, body, start, end)) continue;
+      this.#last = entry;
+      return entry.template;
+    }
+    return undefined;
   }
 
   /** Keeps a copy of the key. */
