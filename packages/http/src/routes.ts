@@ -4,7 +4,7 @@
  * `/v2/repository[/REPO]/models/NAME/{load,unload}`. Case matters, a trailing slash does not belong, the query is ignored.
  */
 
-export type ModelRouteKind = 'model' | 'model-ready' | 'config' | 'stats';
+type ModelRouteKind = 'model' | 'model-ready' | 'config' | 'stats';
 
 interface ModelAddress {
   readonly name: string;

@@ -17,7 +17,7 @@ import { addSub, FakeBackend, type FakeModelOptions, identity } from '@nereid/te
 import fastify, { type FastifyInstance } from 'fastify';
 import { createServerFactory, nereidHttp, type ServerFactoryOptions } from '../src/index.ts';
 
-export class RecordingLogger implements Logger {
+class RecordingLogger implements Logger {
   readonly errors: { fields: object; message: string }[] = [];
   debug() {}
   info() {}

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import fastify from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nereidHttp } from '../src/index.ts';
@@ -61,6 +62,36 @@ describe('matchRoute', () => {
     '/v2/repository/models/m/load/x',
   ])('finds nothing at %j', (path) => {
     expect(matchRoute(path)).toBeUndefined();
+  });
+
+  it('takes any path apart without throwing, and finds the same behind escaping', () => {
+    const segment = fc.constantFrom(
+      'v2',
+      'models',
+      'versions',
+      'health',
+      'live',
+      'repository',
+      'index',
+      'load',
+      'infer',
+      '1',
+      '',
+      '%',
+      '%41',
+      '%zz',
+      'é',
+    );
+    const path = fc.oneof(
+      fc.array(segment, { maxLength: 8 }).map((segments) => `/${segments.join('/')}`),
+      fc.string(),
+    );
+    fc.assert(
+      fc.property(path, (text) => {
+        expect(matchRoute(escapeBrokenSegments(text))).toEqual(matchRoute(text.split('?')[0] ?? ''));
+      }),
+      { seed: 11, numRuns: 1000 },
+    );
   });
 
   it('posts what changes or computes, gets the rest', () => {

@@ -1,5 +1,5 @@
 /**
- * Map that forgets what was not used lately, without any work per hit: entries live in a young and an old generation; one that is found in
+ * @internal Map that forgets what was not used lately, without any work per hit: entries live in a young and an old generation; one that is found in
  * the old moves to the young; when the young is full it becomes the old and the old is dropped. So it holds at most 2 × `capacity` entries, and what
  * is used at least once per `capacity` insertions stays.
  */

@@ -10,7 +10,7 @@ export function isObject(value: JsonValue | undefined): value is JsonObject {
 }
 
 /** The JSON word for the kind of a value, as messages use it. */
-export function kindOf(value: JsonValue | undefined): string {
+function kindOf(value: JsonValue | undefined): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'an array';

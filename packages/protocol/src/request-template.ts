@@ -20,7 +20,7 @@ export interface ModelTarget {
   readonly modelVersion: string;
 }
 
-export interface TemplateInput {
+interface TemplateInput {
   readonly name: string;
   readonly datatype: Datatype;
   readonly shape: Shape;
@@ -133,7 +133,7 @@ function datatypeMember(entry: JsonObject, owner: string): Datatype {
 const MAX_TARGETS = 8;
 
 /** The signature of a template for each of the models it was sent to lately. */
-export class SignatureTable {
+class SignatureTable {
   #target: ModelTarget | undefined;
   #signature = new RequestSignature();
   readonly #others = new Map<ModelTarget, RequestSignature>();

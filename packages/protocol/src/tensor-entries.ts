@@ -7,7 +7,7 @@ import { isObject, parameterError, stringParameter, unparsable } from './members
 const MEMBERS = new Set(['name', 'shape', 'datatype', 'parameters', 'data']);
 
 /** Value of `inputs` or `outputs`: an array of objects or of whatever else the peer wrote. */
-export function readEntries(reader: JsonReader): JsonValue {
+function readEntries(reader: JsonReader): JsonValue {
   if (!reader.atArray) return reader.value();
   const entries: JsonValue[] = [];
   reader.eachElement(() => entries.push(reader.atObject ? readEntry(reader) : reader.value()));
