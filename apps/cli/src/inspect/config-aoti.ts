@@ -81,7 +81,8 @@ function tensorText(
   };
 }
 
-function missing({ ordinalName, datatype, torchDtype, shape }: DeclaredTensor): readonly string[] {
+function missing({ ordinalName, datatype, torchDtype, shape, contiguous }: DeclaredTensor): readonly string[] {
+  if (contiguous === false) return [`${ordinalName} is not contiguous: export again with x.contiguous() as the sample`];
   if (datatype === undefined && torchDtype !== undefined) {
     return [
       `${ordinalName} is torch.${torchDtype}, which no client can carry: convert it inside the model and export again`,

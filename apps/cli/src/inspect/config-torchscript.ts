@@ -82,22 +82,26 @@ function describeDictionary(
   };
 }
 
+/** Results that are one value, though not simply a tensor. */
+const SINGLE = /^(?:List\[str\]|Optional\[Tensor\]|int|float|bool|str)$/;
+
 function describeOutputs({ returns, returnType = '' }: TorchScriptReport): Described {
   if (returnType.startsWith('Dict[str, ')) return describeDictionary({ name: 'result', type: returnType }, 'output');
-  if (returns === undefined) {
+  const types = returns ?? (SINGLE.test(returnType) ? [returnType] : undefined);
+  if (types === undefined) {
     const comments = [`result: ${returnType || 'not stated'}; one output for each element, OUTPUT__0, OUTPUT__1 …`];
     return {
       tensors: [{ name: 'OUTPUT__0', comments, fields: UNKNOWN }],
       open: ['every output: the file does not state how many there are'],
     };
   }
-  const described = returns.map((type, i) => describeResult(type, `OUTPUT__${i}`));
+  const described = types.map((type, i) => describeResult(type, `OUTPUT__${i}`));
   return { tensors: described.flatMap(({ tensors }) => tensors), open: described.flatMap(({ open }) => open) };
 }
 
 function describeResult(type: string, name: string): Described {
   if (type === 'List[str]') return { tensors: [{ name, comments: [type], fields: STRINGS }], open: [] };
-  if (type === 'Tensor') {
+  if (type === 'Tensor' || type === 'Optional[Tensor]') {
     return { tensors: [{ name, comments: [], fields: UNKNOWN }], open: [`data_type and dims of output '${name}'`] };
   }
   return { tensors: [], open: [`${name}: ${type} is no tensor; wrap the module in one that returns tensors`] };

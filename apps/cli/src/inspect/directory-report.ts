@@ -1,4 +1,5 @@
 /** What is known of a model directory: its configuration, every version's file, and whether they fit each other. */
+import { join } from 'node:path';
 import {
   type ConfigDiagnostic,
   createModelConfig,
@@ -7,7 +8,13 @@ import {
   parseModelConfig,
 } from '@nereid/model-config';
 import { checkModelFile } from '@nereid/pytorch-backend';
-import { type CandidateModel, type ModelVersion, scanModelDirectory, selectVersions } from '@nereid/repository';
+import {
+  type CandidateModel,
+  type ModelVersion,
+  mapLimited,
+  scanModelDirectory,
+  selectVersions,
+} from '@nereid/repository';
 import { completeInPlace } from '../config/complete.ts';
 import { type FileReport, inspectFile } from './file-report.ts';
 
@@ -41,37 +48,46 @@ export interface DirectoryReport {
   readonly warnings: readonly string[];
 }
 
+const VERSIONS_AT_ONCE = 4;
+
 /** Never rejects for a fault of the model: every one is part of the report. */
 export async function inspectDirectory(
   directory: string,
-  options: { readonly model?: string | undefined },
+  { model }: { readonly model?: string | undefined },
 ): Promise<DirectoryReport> {
-  const model = await scanModelDirectory(directory);
-  const { config, effective } = await readConfig(model);
-  const selected = selectVersions(model.versions, effective?.versionPolicy).selected;
-  const versions: VersionReport[] = [];
-  for (const version of model.versions) {
-    versions.push({
-      ...(await inspectVersion(version, {
-        name: model.name,
-        config: isUsable(config) ? effective : undefined,
-        ...options,
-      })),
-      selected: selected.includes(version),
-    });
-  }
-  const messages = (severity: 'error' | 'warning') =>
-    model.problems.filter((problem) => problem.severity === severity).map(({ message }) => message);
-  const none = versions.length === 0 ? [`'${directory}' holds no version: put the model file into ${directory}/1`] : [];
+  const found = await scanModelDirectory(directory);
+  const { config, effective } = await readConfig(found);
+  const { selected } = selectVersions(found.versions, effective?.versionPolicy);
+  const context = { name: found.name, config: hasErrors(config.diagnostics) ? undefined : effective, model };
+  const versions = await mapLimited(found.versions, {
+    limit: VERSIONS_AT_ONCE,
+    map: async (version) => ({ ...(await inspectVersion(version, context)), selected: selected.includes(version) }),
+  });
   return {
-    name: model.name,
-    directory: model.directory,
-    ...(model.config !== undefined && { config }),
+    name: found.name,
+    directory: found.directory,
+    ...(found.config !== undefined && { config }),
     ...(effective !== undefined && { effective }),
     versions,
-    problems: [...messages('error'), ...(model.config === undefined ? undescribed(config) : []), ...none],
-    warnings: messages('warning'),
+    problems: modelProblems(found, config),
+    warnings: messages(found, 'warning'),
   };
+}
+
+function modelProblems(found: CandidateModel, { diagnostics }: ConfigReport): readonly string[] {
+  const problems = messages(found, 'error');
+  if (found.config === undefined && problems.length === 0 && hasErrors(diagnostics)) {
+    const why = diagnostics.map(({ message }) => message).join('; ');
+    problems.push(`there is no config.pbtxt, and one is needed: ${why}; nereid inspect --config prints one`);
+  }
+  if (found.versions.length === 0) {
+    problems.push(`it has no version: put the model file into '${join(found.directory, '1')}'`);
+  }
+  return problems;
+}
+
+function messages({ problems }: CandidateModel, severity: 'error' | 'warning'): string[] {
+  return problems.filter((problem) => problem.severity === severity).map(({ message }) => message);
 }
 
 interface ReadConfig {
@@ -89,17 +105,6 @@ async function readConfig(model: CandidateModel): Promise<ReadConfig> {
     config: { path, text, diagnostics: [...diagnostics, ...completed.diagnostics] },
     effective: completed.config,
   };
-}
-
-function isUsable({ diagnostics }: ConfigReport): boolean {
-  return !hasErrors(diagnostics);
-}
-
-/** Why the model cannot do without a configuration file. */
-function undescribed({ diagnostics }: ConfigReport): readonly string[] {
-  if (!hasErrors(diagnostics)) return [];
-  const why = diagnostics.map(({ message }) => message).join('; ');
-  return [`there is no config.pbtxt, and one is needed: ${why}. nereid inspect --config prints one`];
 }
 
 interface VersionContext {

@@ -4,6 +4,7 @@ import {
   compareTarget,
   inspectAoti,
   inspectTorchScript,
+  isaSupported,
   type ModelFileKind,
   readHost,
   sniffModelFile,
@@ -15,7 +16,7 @@ interface FileFacts {
   readonly byteSize: number;
   /** What the file is, in a sentence. */
   readonly summary: string;
-  /** Why it cannot be served, here or at all, and what to do; empty when nothing speaks against it. */
+  /** Why this machine cannot serve it, and what to do; empty when nothing speaks against it. */
   readonly problems: readonly string[];
 }
 
@@ -31,8 +32,11 @@ export interface TorchScriptReport extends FileFacts, TorchScriptInspection {
   readonly platform: 'pytorch_libtorch';
 }
 
+/** A file that no server serves. */
 export interface OtherReport extends FileFacts {
   readonly kind: Exclude<ModelFileKind, 'aoti' | 'torchscript'>;
+  /** How to come by one that is served. */
+  readonly remedy: string;
 }
 
 export type FileReport = AotiReport | TorchScriptReport | OtherReport;
@@ -51,16 +55,22 @@ export async function inspectFile(path: string, options: InspectFileOptions = {}
     const inspection = await inspectTorchScript(path);
     return { ...facts, kind, platform: 'pytorch_libtorch', ...inspection, problems: forwardProblems(inspection) };
   }
-  return { ...facts, kind, problems: [remedy ?? 'It cannot be served.'] };
+  return { ...facts, kind, remedy: remedy ?? '', problems: ['This kind of file cannot be served.'] };
 }
 
 async function inspectPackage(path: string, { model }: InspectFileOptions) {
   const inspection = await inspectAoti(path, { model });
   const host = await readHost();
-  const problems = compareTarget(inspection.target, host);
+  const problems = [...compareTarget(inspection.target, host), ...layoutProblems(inspection)];
   const { cpuIsa } = inspection.target;
-  const canTell = cpuIsa !== undefined && host.cpuFlags !== undefined;
-  return { ...inspection, problems, ...(canTell && { cpuIsaSupported: problems.length === 0 }) };
+  if (cpuIsa === undefined || host.cpuFlags === undefined) return { ...inspection, problems };
+  return { ...inspection, problems, cpuIsaSupported: isaSupported(cpuIsa, host.cpuFlags).supported };
+}
+
+/** What has to be done about it is among the notes. */
+function layoutProblems({ inputs = [] }: AotiInspection): readonly string[] {
+  const names = inputs.filter(({ contiguous }) => contiguous === false).map(({ ordinalName }) => ordinalName);
+  return names.length === 0 ? [] : [`A server refuses the model because of ${names.join(', ')}, not contiguous.`];
 }
 
 function forwardProblems({ arguments: taken, methods }: TorchScriptInspection): readonly string[] {

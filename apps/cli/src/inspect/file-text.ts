@@ -1,5 +1,4 @@
 /** A report on a file, for people. */
-import { basename } from 'node:path';
 import type { DeclaredTensor } from '@nereid/model-archive';
 import { formatBytes } from '../output/bytes.ts';
 import { printable } from '../output/printable.ts';
@@ -10,14 +9,14 @@ import { equalDims, formatDims } from './shape.ts';
 
 /** Ends with a newline. */
 export function fileText(report: FileReport, paint: Paint): string {
-  const title = `${paint('bold', printable(basename(report.path)))}: ${printable(report.summary)}\n`;
   const problems = report.problems.map((problem) => `${paint('red', 'problem:')} ${printable(problem)}\n`).join('');
-  return title + body(report, paint) + problems;
+  return `${paint('bold', printable(report.summary))}\n${problems}${body(report, paint)}`;
 }
 
 function body(report: FileReport, paint: Paint): string {
   if (report.kind === 'aoti') return aotiText(report, paint);
-  return report.kind === 'torchscript' ? torchScriptText(report) : '';
+  if (report.kind === 'torchscript') return torchScriptText(report);
+  return report.remedy === '' ? '' : `${paint('yellow', 'remedy:')} ${printable(report.remedy)}\n`;
 }
 
 function aotiText(report: AotiReport, paint: Paint): string {

@@ -88,6 +88,6 @@ function configFor(report: FileReport): ConfigText {
     case 'torchscript':
       return torchScriptConfig(report);
     default:
-      throw new CliError('not-inspectable', [report.summary, ...report.problems].join(' '));
+      throw new CliError('not-inspectable', `${report.summary} ${report.remedy}`.trim());
   }
 }
