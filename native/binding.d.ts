@@ -22,7 +22,7 @@ export interface BuildInfo {
 
 export function buildInfo(): BuildInfo;
 
-/** Large outputs that JS still holds as external memory, in this thread. V8 counts their bytes in `process.memoryUsage().arrayBuffers`. */
+/** Large outputs that JS still holds as external memory, in this thread. V8 counts their bytes in `process.memoryUsage().external`. */
 export interface MemoryInfo {
   readonly externalBytes: number;
   readonly externalTensors: number;
@@ -134,8 +134,8 @@ export interface NativeError extends Error {
 }
 
 /**
- * One batch. The arrays are read during the call and not kept; the bytes behind `buffers` are borrowed until the batch completed: the caller keeps them
- * alive and unchanged. A model that works in place may change the bytes of a request that is alone. Sizes that do not agree fail the batch with INVALID_ARG.
+ * One batch. The arrays are read during the call and not kept; the bytes behind `buffers` are borrowed until the batch completed: they are kept
+ * alive, and the caller leaves them unchanged. A model that works in place may change the bytes of a request that is alone. Sizes that do not agree fail the batch with INVALID_ARG.
  */
 export interface Batch {
   /** Bytes of every input of every request, input-major: `buffers[input * requests + request]`. */

@@ -121,6 +121,14 @@ console.table(
     'total µs': show(row.totalUs),
   })),
 );
-const report = { date: new Date().toISOString(), node: process.version, build: buildInfo(), cpu: cpus()[0]?.model, rounds, calls, results };
+const report = {
+  date: new Date().toISOString(),
+  node: process.version,
+  build: buildInfo(),
+  cpu: cpus()[0]?.model,
+  rounds,
+  calls,
+  results,
+};
 if (values.json) writeFileSync(values.json, `${JSON.stringify(report, null, 2)}\n`);
 else console.log(JSON.stringify(report));

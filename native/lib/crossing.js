@@ -20,10 +20,15 @@ class Instance {
   #execute;
   #executeSync;
   #close;
+  /** Buffers of the batches under way, oldest first: reachable from `deliver`, which the addon holds, so that no collection frees what is borrowed. */
+  #borrowed = [];
 
   constructor(model, options) {
     const { onComplete } = options;
-    const deliver = (error, ...outcome) => onComplete(error, error === undefined ? outcomeOf(...outcome) : undefined);
+    const deliver = (error, ...outcome) => {
+      this.#borrowed.shift();
+      onComplete(error, error === undefined ? outcomeOf(...outcome) : undefined);
+    };
     const native = model.createInstance(options, deliver);
     this.#execute = native.execute;
     this.#executeSync = native.executeSync;
@@ -32,6 +37,7 @@ class Instance {
 
   execute({ buffers, rows, shapes }) {
     this.#execute(buffers, rows, shapes);
+    this.#borrowed.push(buffers.slice());
   }
 
   executeSync({ buffers, rows, shapes }) {

@@ -20,11 +20,14 @@ async function testRuntime({ libtorch: place, sanitize = false }) {
   const directory = sanitize ? join(packageRoot, 'build-asan') : buildDirectory;
   const libtorch = requireLibtorch(place);
   const tools = findTools();
-  await withLock({ file: join(directory, 'lock'), onWait: (pid) => console.log(`waiting for another build (process ${pid})`) }, async () => {
-    await configure({ directory, tools, libtorch, definitions: sanitize ? { NEREID_SANITIZE: 'ON' } : {} });
-    const progress = createProgress();
-    await build({ directory, tools, target: TARGET, onLine: progress.take }).finally(progress.end);
-  });
+  await withLock(
+    { file: join(directory, 'lock'), onWait: (pid) => console.log(`waiting for another build (process ${pid})`) },
+    async () => {
+      await configure({ directory, tools, libtorch, definitions: sanitize ? { NEREID_SANITIZE: 'ON' } : {} });
+      const progress = createProgress();
+      await build({ directory, tools, target: TARGET, onLine: progress.take }).finally(progress.end);
+    },
+  );
   console.log(`built ${TARGET} in ${seconds(start)}`);
   await run({
     command: join(dirname(tools.cmake), 'ctest'),

@@ -2,11 +2,13 @@
 #include <torch/csrc/inductor/aoti_package/model_package_loader.h>
 
 #include <algorithm>
-#include <filesystem>
+#include <optional>
+#include <thread>
 
 #include "runtime/device.h"
 #include "runtime/guard.h"
 #include "runtime/model.h"
+#include "runtime/package_directory.h"
 #include "runtime/path.h"
 #include "runtime/stopwatch.h"
 #include "runtime/tensor.h"
@@ -65,14 +67,34 @@ class Container {
   AOTInductorModelContainerHandle handle_;
 };
 
+// Runs `body` on a thread of its own and waits. The library of a package has a thread-local string with a destructor: a thread that called into it keeps it
+// mapped until that thread ends. So threads that live on, those of Node's pool, must not call into it. (The loop thread does in RunHere: a package that
+// was run there stays mapped until the loop's thread ends.)
+template <typename Body>
+auto OnOwnThread(Body body) -> decltype(body()) {
+  std::optional<decltype(body())> result;
+  std::thread([&] { result.emplace(body()); }).join();
+  return std::move(*result);
+}
+
 class AotiPackage final : public Model {
  public:
   AotiPackage(const AotiOptions& options, c10::Device device)
-      : loader_(options.path, options.model_name, /*run_single_threaded=*/false, options.num_runners,
-                static_cast<c10::DeviceIndex>(options.device)),
+      : directory_(options.path),
+        loader_(std::make_unique<AOTIModelPackageLoader>(directory_.path().string(), options.model_name,
+                                                         /*run_single_threaded=*/false, options.num_runners,
+                                                         static_cast<c10::DeviceIndex>(options.device))),
         device_(device),
         ordinal_(options.device),
-        input_count_(Container(*loader_.get_runner()).InputNames().size()) {}
+        input_count_(Container(*loader_->get_runner()).InputNames().size()) {}
+
+  ~AotiPackage() override {
+    const OpenLibraries open(directory_);  // so that the last close, which unmaps, comes after the thread's end
+    OnOwnThread([this] {
+      loader_.reset();
+      return true;
+    });
+  }
 
   Status Check(const RunPlan& plan) const override {
     if (plan.inputs.size() != input_count_) {
@@ -97,7 +119,7 @@ class AotiPackage final : public Model {
 
   int device() const override { return ordinal_; }
 
-  AOTIModelPackageLoader& loader() { return loader_; }
+  AOTIModelPackageLoader& loader() { return *loader_; }
 
  private:
   Status RunUnguarded(const RunPlan& plan, const Batch& batch, Outcome& outcome) {
@@ -111,7 +133,7 @@ class AotiPackage final : public Model {
     }
     outcome.input_ns = stopwatch.Lap();
 
-    const std::vector<at::Tensor> results = loader_.boxed_run(std::move(inputs), CurrentStream(device_));
+    const std::vector<at::Tensor> results = loader_->boxed_run(std::move(inputs), CurrentStream(device_));
     Synchronize(device_);
     outcome.infer_ns = stopwatch.Lap();
 
@@ -124,7 +146,8 @@ class AotiPackage final : public Model {
     return Status();
   }
 
-  AOTIModelPackageLoader loader_;
+  const PackageDirectory directory_;  // outlives what is mapped from it
+  std::unique_ptr<AOTIModelPackageLoader> loader_;
   const c10::Device device_;
   const int ordinal_;
   const size_t input_count_;
@@ -152,11 +175,12 @@ AotiModel Describe(std::shared_ptr<AotiPackage> package) {
 
 StatusOr<AotiModel> LoadAoti(const AotiOptions& options) {
   NEREID_RETURN_IF_ERROR(CheckReadable(options.path));
-  return Guard([&]() -> StatusOr<AotiModel> {
+  const auto load = [&]() -> StatusOr<AotiModel> {
     const StatusOr<c10::Device> device = DeviceFromOrdinal(options.device);
     if (!device.ok()) return device.status();
     return Describe(std::make_shared<AotiPackage>(options, device.value()));
-  });
+  };
+  return OnOwnThread([&] { return Guard(load); });
 }
 
 }  // namespace nereid
