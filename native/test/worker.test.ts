@@ -52,6 +52,10 @@ test('several workers and the main thread use the addon at once', async () => {
 
 test.each([
   { what: 'small batches', workerData: { ...double, flood: true } },
+  {
+    what: 'batches that fail',
+    workerData: { ...double, path: scripted('positive'), flood: true, batch: vectors(bytes(-1)) },
+  },
   { what: 'large results', workerData: { ...double, flood: true, batch: large } },
   { what: 'slow batches', workerData: { ...double, path: scripted('slow'), flood: true, batch: vectors(bytes(3)) } },
   {

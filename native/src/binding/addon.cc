@@ -20,7 +20,8 @@ Napi::Object NewModelObject(Napi::Env env, std::shared_ptr<Model> model) {
     return InstanceHandle::Create(info.Env(), slot, std::move(options), info[1].As<Napi::Function>());
   };
   object["createInstance"] = Napi::Function::New(env, create_instance, "createInstance");
-  object["close"] = Napi::Function::New(env, [slot](const Napi::CallbackInfo& info) { return slot->Close(info.Env()); }, "close");
+  object["close"] =
+      Napi::Function::New(env, [slot](const Napi::CallbackInfo& info) { return slot->Close(info.Env()); }, "close");
   return object;
 }
 

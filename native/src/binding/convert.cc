@@ -30,8 +30,8 @@ int64_t ReadInt(const Napi::Object& object, const char* field, int64_t lowest, i
   const Napi::Value value = object.Get(field);
   const double number = value.IsNumber() ? value.As<Napi::Number>().DoubleValue() : lowest - 1.0;
   if (!(number >= lowest && number <= highest) || number != static_cast<int64_t>(number)) {
-    throw Napi::RangeError::New(object.Env(), std::string(field) + " must be an integer from " + std::to_string(lowest) + " to " +
-                                                  std::to_string(highest));
+    throw Napi::RangeError::New(object.Env(), std::string(field) + " must be an integer from " +
+                                                  std::to_string(lowest) + " to " + std::to_string(highest));
   }
   return static_cast<int64_t>(number);
 }
@@ -42,11 +42,11 @@ Napi::Array ReadArray(const Napi::Object& object, const char* field) {
   return value.As<Napi::Array>();
 }
 
-constexpr int64_t kMostGpus = 127;         // c10::DeviceIndex has 8 bits
+constexpr int64_t kMostGpus = 127;  // c10::DeviceIndex has 8 bits
 constexpr int64_t kMostRunners = 1 << 16;
 constexpr int64_t kMostThreads = 1 << 16;
 constexpr int64_t kMostResults = 1 << 30;
-constexpr uint32_t kMostOutputs = 4096;    // they are arguments of one call
+constexpr uint32_t kMostOutputs = 4096;  // they are arguments of one call
 
 // The hot path below talks to Node-API itself, without the wrapper's checks and objects.
 
@@ -90,7 +90,8 @@ template <typename Integer>
 napi_value ToNumbers(napi_env env, const std::vector<Integer>& values) {
   napi_value array = nullptr;
   napi_create_array_with_length(env, values.size(), &array);
-  for (uint32_t i = 0; i < values.size(); i++) napi_set_element(env, array, i, Number(env, static_cast<double>(values[i])));
+  for (uint32_t i = 0; i < values.size(); i++)
+    napi_set_element(env, array, i, Number(env, static_cast<double>(values[i])));
   return array;
 }
 
@@ -101,7 +102,8 @@ napi_value CopyToBuffer(napi_env env, const uint8_t* bytes, size_t size) {
   return buffer;
 }
 
-void AppendOutput(napi_env env, const Outcome& outcome, Output& output, MemoryLedger& memory, std::vector<napi_value>& arguments) {
+void AppendOutput(napi_env env, const Outcome& outcome, Output& output, MemoryLedger& memory,
+                  std::vector<napi_value>& arguments) {
   napi_value undefined = nullptr;
   napi_get_undefined(env, &undefined);
   arguments.push_back(Number(env, static_cast<int>(output.datatype)));

@@ -18,7 +18,8 @@ TorchScriptOptions ReadTorchScriptOptions(const Napi::Value& value);
 AotiOptions ReadAotiOptions(const Napi::Value& value);
 InstanceOptions ReadInstanceOptions(const Napi::Value& value);
 
-// The three arrays of a batch; the bytes stay where they are, borrowed. Throws a JS TypeError if one is something else.
+// The three arrays of a batch; the bytes stay where they are, borrowed. Throws a JS TypeError if one is something
+// else.
 void ReadBatch(napi_env env, napi_value buffers, napi_value rows, napi_value shapes, Batch& batch);
 
 // Appends an outcome as the flat arguments that lib/crossing.js takes. Takes the memory of large outputs.

@@ -7,7 +7,8 @@
 namespace nereid {
 
 void Environment::Install(Napi::Env env) {
-  // Clean-up hooks run last in, first out: ours, which joins the threads that use the thread-safe function, before that function's own.
+  // Clean-up hooks run last in, first out: ours, which joins the threads that use the thread-safe function, before
+  // that function's own.
   auto* environment = new Environment(env);
   env.SetInstanceData(environment);
   napi_add_env_cleanup_hook(env, OnCleanUp, environment);
@@ -17,8 +18,9 @@ Environment& Environment::Of(napi_env env) { return *Napi::Env(env).GetInstanceD
 
 Environment::Environment(napi_env env) {
   const Napi::String name = Napi::String::New(env, "nereid completions");
-  const napi_status status = napi_create_threadsafe_function(env, nullptr, nullptr, name, /*max_queue_size=*/0, /*initial_thread_count=*/1,
-                                                             nullptr, nullptr, this, OnWakeUp, &wake_up_);
+  const napi_status status =
+      napi_create_threadsafe_function(env, nullptr, nullptr, name, /*max_queue_size=*/0, /*initial_thread_count=*/1,
+                                      nullptr, nullptr, this, OnWakeUp, &wake_up_);
   NAPI_THROW_IF_FAILED_VOID(env, status);
   napi_unref_threadsafe_function(env, wake_up_);
 }
@@ -62,7 +64,11 @@ void Environment::OnWakeUp(napi_env env, napi_value /*function*/, void* self, vo
   for (Completion& completion : environment.delivering_) {
     const Napi::HandleScope scope(env);
     environment.Arrived(env);
-    completion.instance->Deliver(env, std::move(completion.job));
+    try {
+      completion.instance->Deliver(env, std::move(completion.job));
+    } catch (const Napi::Error&) {
+      // An environment that is being terminated refuses to make values, and nobody listens any more.
+    }
   }
   environment.delivering_.clear();
 }

@@ -17,11 +17,13 @@ class InstanceHandle;
 
 class Environment {
  public:
-  // Makes the environment's state. Node frees it with the environment, after all instance threads were joined by a clean-up hook.
+  // Makes the environment's state. Node frees it with the environment, after all instance threads were joined by a
+  // clean-up hook.
   static void Install(Napi::Env env);
   static Environment& Of(napi_env env);
 
-  // A finished batch, or the end of an instance if `job` is null. Any thread; the only member that is not for the loop thread.
+  // A finished batch, or the end of an instance if `job` is null. Any thread; the only member that is not for the
+  // loop thread.
   void Post(InstanceHandle* instance, std::unique_ptr<Job> job);
 
   // Everything awaited keeps the loop alive until it arrived.

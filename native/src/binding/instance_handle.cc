@@ -23,26 +23,30 @@ void ReportException(Napi::Env env) {
 Napi::Value InstanceHandle::Create(Napi::Env env, const std::shared_ptr<ModelSlot>& slot, InstanceOptions options,
                                    Napi::Function deliver) {
   auto model = slot->Enter();
-  Status status = model.status();
-  if (status.ok()) {
-    status = model.value()->Check(options.plan);
-    if (!status.ok()) slot->Leave(env);
+  if (!model.ok()) throw Napi::Error(env, ToError(env, model.status()));
+  std::shared_ptr<InstanceHandle> handle;
+  try {
+    const Status status = model.value()->Check(options.plan);
+    if (!status.ok()) throw Napi::Error(env, ToError(env, status));
+    handle = std::make_shared<InstanceHandle>(env, slot, std::move(model.value()), std::move(options), deliver);
+  } catch (...) {
+    slot->Leave(env);
+    throw;
   }
-  if (!status.ok()) throw Napi::Error(env, ToError(env, status));
-
-  auto handle = std::make_shared<InstanceHandle>(env, slot, std::move(model.value()), std::move(options), deliver);
   Environment::Of(env).Add(handle);
   // The functions are closures over the handle: there is no `this` that could be another object.
   Napi::Object object = Napi::Object::New(env);
-  object["execute"] = Napi::Function::New(env, [handle](const Napi::CallbackInfo& info) { handle->Execute(info); }, "execute");
-  object["executeSync"] =
-      Napi::Function::New(env, [handle](const Napi::CallbackInfo& info) { return handle->ExecuteSync(info); }, "executeSync");
-  object["close"] = Napi::Function::New(env, [handle](const Napi::CallbackInfo& info) { return handle->Close(info.Env()); }, "close");
+  object["execute"] =
+      Napi::Function::New(env, [handle](const Napi::CallbackInfo& info) { handle->Execute(info); }, "execute");
+  object["executeSync"] = Napi::Function::New(
+      env, [handle](const Napi::CallbackInfo& info) { return handle->ExecuteSync(info); }, "executeSync");
+  object["close"] =
+      Napi::Function::New(env, [handle](const Napi::CallbackInfo& info) { return handle->Close(info.Env()); }, "close");
   return object;
 }
 
-InstanceHandle::InstanceHandle(Napi::Env env, std::shared_ptr<ModelSlot> slot, std::shared_ptr<Model> model, InstanceOptions options,
-                               Napi::Function deliver)
+InstanceHandle::InstanceHandle(Napi::Env env, std::shared_ptr<ModelSlot> slot, std::shared_ptr<Model> model,
+                               InstanceOptions options, Napi::Function deliver)
     : environment_(Environment::Of(env)),
       slot_(std::move(slot)),
       name_(options.name),
@@ -68,7 +72,7 @@ Napi::Value InstanceHandle::ExecuteSync(const Napi::CallbackInfo& info) {
   if (!status.ok()) throw Napi::Error(env, ToError(env, status));
   arguments_.clear();
   AppendOutcome(env, job->outcome, environment_.memory(), arguments_);
-  spare_jobs_.push_back(std::move(job));
+  KeepJob(std::move(job));
   return info[3].As<Napi::Function>().Call(arguments_);
 }
 
@@ -100,7 +104,7 @@ void InstanceHandle::Deliver(Napi::Env env, std::unique_ptr<Job> job) {
   }
   napi_call_function(env, env.Undefined(), deliver_.Value(), arguments_.size(), arguments_.data(), nullptr);
   ReportException(env);
-  if (spare_jobs_.size() < kSpareJobs) spare_jobs_.push_back(std::move(job));
+  KeepJob(std::move(job));
 }
 
 void InstanceHandle::Abandon() {
@@ -116,6 +120,12 @@ void InstanceHandle::Ended() { environment_.Post(this, nullptr); }
 void InstanceHandle::ThrowIfClosed(Napi::Env env) const {
   if (!closing_.begun()) return;
   throw Napi::Error(env, ToError(env, Status::Unavailable("model instance '" + name_ + "' is closed")));
+}
+
+void InstanceHandle::KeepJob(std::unique_ptr<Job> job) {
+  if (spare_jobs_.size() == kSpareJobs) return;
+  job->outcome.outputs.clear();  // those of a batch that failed half-way may hold memory
+  spare_jobs_.push_back(std::move(job));
 }
 
 std::unique_ptr<Job> InstanceHandle::TakeJob() {

@@ -14,12 +14,14 @@
 
 namespace nereid {
 
-// Kept by its environment until the thread has ended, and by the functions of the JS object. All members are for the loop thread but Complete() and Ended().
+// Kept by its environment until the thread has ended, and by the functions of the JS object. All members are for the
+// loop thread but Complete() and Ended().
 class InstanceHandle final : public CompletionSink, public std::enable_shared_from_this<InstanceHandle> {
  public:
-  // The JS object over a new instance of the model in `slot`. `deliver` is called with an error, or with undefined and an outcome as flat arguments.
-  // Throws a NativeError if the model refuses the options.
-  static Napi::Value Create(Napi::Env env, const std::shared_ptr<ModelSlot>& slot, InstanceOptions options, Napi::Function deliver);
+  // The JS object over a new instance of the model in `slot`. `deliver` is called with an error, or with undefined
+  // and an outcome as flat arguments. Throws a NativeError if the model refuses the options.
+  static Napi::Value Create(Napi::Env env, const std::shared_ptr<ModelSlot>& slot, InstanceOptions options,
+                            Napi::Function deliver);
 
   InstanceHandle(Napi::Env env, std::shared_ptr<ModelSlot> slot, std::shared_ptr<Model> model, InstanceOptions options,
                  Napi::Function deliver);
@@ -41,6 +43,7 @@ class InstanceHandle final : public CompletionSink, public std::enable_shared_fr
 
   void ThrowIfClosed(Napi::Env env) const;
   std::unique_ptr<Job> TakeJob();
+  void KeepJob(std::unique_ptr<Job> job);
 
   Environment& environment_;
   const std::shared_ptr<ModelSlot> slot_;

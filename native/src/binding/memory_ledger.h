@@ -10,14 +10,17 @@
 
 namespace nereid {
 
-// One per environment, shared with the finalizers of its buffers, which may come after the environment's own state is gone. Loop thread only.
+// One per environment, shared with the finalizers of its buffers, which may come after the environment's own state is
+// gone. Loop thread only.
 class MemoryLedger : public std::enable_shared_from_this<MemoryLedger> {
  public:
-  // An ArrayBuffer over the memory of a large output, which it takes. The memory is freed when the buffer is collected or by Release(), whichever comes
-  // first. Null with a pending exception if the environment cannot make one.
+  // An ArrayBuffer over the memory of a large output, which it takes. The memory is freed when the buffer is
+  // collected or by Release(), whichever comes first. Null with a pending exception if the environment cannot make
+  // one.
   napi_value Wrap(napi_env env, Output& output);
 
-  // Detaches `buffer` and frees its memory now. Buffers of any other origin are detached only. False: not an ArrayBuffer.
+  // Detaches `buffer` and frees its memory now. Buffers of any other origin are detached only. False: not an
+  // ArrayBuffer.
   bool Release(napi_env env, napi_value buffer);
 
   int64_t bytes() const { return bytes_; }

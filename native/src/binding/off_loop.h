@@ -12,17 +12,19 @@
 
 namespace nereid {
 
-// Runs `work`, which returns a StatusOr<T> and must not touch JS, on a pool thread and then, on the loop thread, resolves the promise with what
-// `convert(env, T&)` makes of the value, or rejects it with the status.
+// Runs `work`, which returns a StatusOr<T> and must not touch JS, on a pool thread and then, on the loop thread,
+// resolves the promise with what `convert(env, T&)` makes of the value, or rejects it with the status.
 template <typename Work, typename Convert>
 class OffLoop {
  public:
   static Napi::Promise Start(Napi::Env env, const char* name, Work work, Convert convert) {
-    auto* self = new OffLoop(env, std::move(work), std::move(convert));
+    std::unique_ptr<OffLoop> self(new OffLoop(env, std::move(work), std::move(convert)));
     const Napi::Promise promise = self->deferred_.Promise();
-    napi_status status = napi_create_async_work(env, nullptr, Napi::String::New(env, name), Execute, Complete, self, &self->work_handle_);
+    napi_status status = napi_create_async_work(env, nullptr, Napi::String::New(env, name), Execute, Complete,
+                                                self.get(), &self->work_handle_);
     if (status == napi_ok) status = napi_queue_async_work(env, self->work_handle_);
     NAPI_THROW_IF_FAILED(env, status, promise);
+    self.release();  // Complete() deletes it
     return promise;
   }
 

@@ -19,9 +19,12 @@ namespace {
 using torch::inductor::AOTIModelContainerRunner;
 using torch::inductor::AOTIModelPackageLoader;
 
-// The runner knows its container and library but has no public way to ask for the inputs; a derived class may name what is protected.
+// The runner knows its container and library but has no public way to ask for the inputs; a derived class may name
+// what is protected.
 struct RunnerAccess : AOTIModelContainerRunner {
-  static at::DynamicLibrary* Library(AOTIModelContainerRunner& runner) { return (runner.*(&RunnerAccess::model_so_)).get(); }
+  static at::DynamicLibrary* Library(AOTIModelContainerRunner& runner) {
+    return (runner.*(&RunnerAccess::model_so_)).get();
+  }
   static AOTInductorModelContainerHandle Container(AOTIModelContainerRunner& runner) {
     return runner.*(&RunnerAccess::container_handle_);
   }
@@ -34,7 +37,8 @@ class Container {
       : library_(RunnerAccess::Library(runner)), handle_(RunnerAccess::Container(runner)) {}
 
   std::vector<std::string> InputNames() const {
-    const size_t count = Count<decltype(AOTInductorModelContainerGetNumInputs)>("AOTInductorModelContainerGetNumInputs");
+    const size_t count =
+        Count<decltype(AOTInductorModelContainerGetNumInputs)>("AOTInductorModelContainerGetNumInputs");
     std::vector<std::string> names;
     for (size_t i = 0; i < count; i++) {
       const char* name = nullptr;
@@ -67,9 +71,10 @@ class Container {
   AOTInductorModelContainerHandle handle_;
 };
 
-// Runs `body` on a thread of its own and waits. The library of a package has a thread-local string with a destructor: a thread that called into it keeps it
-// mapped until that thread ends. So threads that live on, those of Node's pool, must not call into it. (The loop thread does in RunHere: a package that
-// was run there stays mapped until the loop's thread ends.)
+// Runs `body` on a thread of its own and waits. The library of a package has a thread-local string with a destructor:
+// a thread that called into it keeps it mapped until that thread ends. So threads that live on, those of Node's pool,
+// must not call into it. (The loop thread does in RunHere: a package that was run there stays mapped until the loop's
+// thread ends.)
 template <typename Body>
 auto OnOwnThread(Body body) -> decltype(body()) {
   std::optional<decltype(body())> result;
@@ -90,25 +95,30 @@ class AotiPackage final : public Model {
 
   ~AotiPackage() override {
     const OpenLibraries open(directory_);  // so that the last close, which unmaps, comes after the thread's end
-    OnOwnThread([this] {
+    const auto free = [this]() -> Status {
       loader_.reset();
-      return true;
-    });
+      return Status();
+    };
+    // No thread to be had: freed here, and unmapped when this thread ends.
+    if (!Guard([&] { return OnOwnThread(free); }).ok()) loader_.reset();
   }
 
   Status Check(const RunPlan& plan) const override {
     if (plan.inputs.size() != input_count_) {
-      return Status::InvalidArg("the compiled model takes " + std::to_string(input_count_) + " tensors, the instance gives it " +
-                                std::to_string(plan.inputs.size()));
+      return Status::InvalidArg("the compiled model takes " + std::to_string(input_count_) +
+                                " tensors, the instance gives it " + std::to_string(plan.inputs.size()));
     }
     for (const InputSlot& slot : plan.inputs) {
-      if (!slot.key.empty()) return Status::InvalidArg("a compiled model takes its inputs by position, got the key '" + slot.key + "'");
+      if (!slot.key.empty())
+        return Status::InvalidArg("a compiled model takes its inputs by position, got the key '" + slot.key + "'");
       if (InfoOf(slot.datatype).element_size == 0) {
-        return Status::Unsupported(std::string("a compiled model takes tensors only, got ") + InfoOf(slot.datatype).name);
+        return Status::Unsupported(std::string("a compiled model takes tensors only, got ") +
+                                   InfoOf(slot.datatype).name);
       }
     }
     for (const OutputSlot& slot : plan.outputs) {
-      if (slot.index < 0) return Status::InvalidArg("a compiled model returns its outputs by position, got the key '" + slot.key + "'");
+      if (slot.index < 0)
+        return Status::InvalidArg("a compiled model returns its outputs by position, got the key '" + slot.key + "'");
     }
     return Status();
   }
@@ -180,7 +190,7 @@ StatusOr<AotiModel> LoadAoti(const AotiOptions& options) {
     if (!device.ok()) return device.status();
     return Describe(std::make_shared<AotiPackage>(options, device.value()));
   };
-  return OnOwnThread([&] { return Guard(load); });
+  return Guard([&] { return OnOwnThread([&] { return Guard(load); }); });
 }
 
 }  // namespace nereid

@@ -12,7 +12,8 @@ namespace nereid {
 
 BuildInfo GetBuildInfo() {
   std::string capability = at::get_cpu_capability();
-  std::transform(capability.begin(), capability.end(), capability.begin(), [](unsigned char c) { return std::tolower(c); });
+  std::transform(capability.begin(), capability.end(), capability.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
   return {TORCH_VERSION, HasCuda(), capability};
 }
 

@@ -1,4 +1,5 @@
-// The CUDA half compiles against a CUDA LibTorch only (NEREID_CUDA, set by CMake). It has never been compiled or run: no machine with a GPU was at hand.
+// The CUDA half compiles against a CUDA LibTorch only (NEREID_CUDA, set by CMake). It has never been compiled or run:
+// no machine with a GPU was at hand.
 #include "runtime/device.h"
 
 #include <string>
@@ -27,7 +28,8 @@ StatusOr<c10::Device> DeviceFromOrdinal(int ordinal) {
   if (ordinal < 0) return c10::Device(c10::kCPU);
   const int count = at::cuda::device_count();
   if (ordinal >= count) {
-    return Status::Unavailable("GPU " + std::to_string(ordinal) + " was asked for, this machine has " + std::to_string(count));
+    return Status::Unavailable("GPU " + std::to_string(ordinal) + " was asked for, this machine has " +
+                               std::to_string(count));
   }
   return c10::Device(c10::kCUDA, static_cast<c10::DeviceIndex>(ordinal));
 }
@@ -50,7 +52,8 @@ bool HasCuda() { return false; }
 
 StatusOr<c10::Device> DeviceFromOrdinal(int ordinal) {
   if (ordinal < 0) return c10::Device(c10::kCPU);
-  return Status::Unavailable("GPU " + std::to_string(ordinal) + " was asked for, this build uses a LibTorch without CUDA");
+  return Status::Unavailable("GPU " + std::to_string(ordinal) +
+                             " was asked for, this build uses a LibTorch without CUDA");
 }
 
 void Synchronize(c10::Device /*device*/) {}

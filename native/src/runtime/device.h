@@ -28,7 +28,8 @@ class DeviceScope {
   std::unique_ptr<Impl> impl_;  // null on the CPU
 };
 
-// Waits for the work that the calling thread has queued on the device; nothing to do on the CPU. Throws what torch throws.
+// Waits for the work that the calling thread has queued on the device; nothing to do on the CPU. Throws what torch
+// throws.
 void Synchronize(c10::Device device);
 
 // The thread's current stream on the device, as AOTInductor takes it; null on the CPU.

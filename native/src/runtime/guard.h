@@ -10,8 +10,8 @@
 
 namespace nereid {
 
-// Runs `body`, which returns a Status, and turns what it throws into one. Torch's own text is kept, without the C++ stack, which costs
-// milliseconds to name and helps nobody who serves a model.
+// Runs `body`, which returns a Status, and turns what it throws into one. Torch's own text is kept, without the C++
+// stack, which costs milliseconds to name and helps nobody who serves a model.
 template <typename Body>
 auto Guard(Body&& body) noexcept -> decltype(body()) {
   try {

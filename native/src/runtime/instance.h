@@ -26,7 +26,8 @@ struct Job {
   Status status;
 };
 
-// Takes what an instance has finished. Both are called on the instance's thread, in the order of submission, and must neither block nor throw.
+// Takes what an instance has finished. Both are called on the instance's thread, in the order of submission, and must
+// neither block nor throw.
 class CompletionSink {
  public:
   virtual ~CompletionSink() = default;

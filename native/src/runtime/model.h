@@ -27,8 +27,9 @@ class Model {
   // Refuses a plan that no run could follow. Any thread.
   virtual Status Check(const RunPlan& plan) const = 0;
 
-  // Gathers the inputs, runs the model and prepares the outputs asked for; `outcome` is cleared first. Any thread that is inside a ThreadScope;
-  // several at once. On failure `outcome` holds nothing of use. The model may write into borrowed input bytes if its code does so in place.
+  // Gathers the inputs, runs the model and prepares the outputs asked for; `outcome` is cleared first. Any thread
+  // that is inside a ThreadScope; several at once. On failure `outcome` holds nothing of use. The model may write
+  // into borrowed input bytes if its code does so in place.
   virtual Status Run(const RunPlan& plan, const Batch& batch, Outcome& outcome) = 0;
 
   // −1: CPU.
@@ -78,7 +79,8 @@ struct AotiModel {
   size_t output_count = 0;
 };
 
-// Unpacks an AOTInductor package into a temporary directory and opens its library: runs code of the package. Blocks; any thread.
+// Unpacks an AOTInductor package into a temporary directory and opens its library: runs code of the package. Blocks;
+// any thread.
 StatusOr<AotiModel> LoadAoti(const AotiOptions& options);
 
 }  // namespace nereid

@@ -22,7 +22,8 @@ namespace {
 // A file in memory, written back when destroyed.
 class MappedFile {
  public:
-  // The whole of an existing file, or a new one of `size` bytes, whose blocks are on disk before anything is written to it.
+  // The whole of an existing file, or a new one of `size` bytes, whose blocks are on disk before anything is written
+  // to it.
   explicit MappedFile(const std::filesystem::path& path, size_t new_size = 0) {
     const bool create = new_size > 0;
     const int file = ::open(path.c_str(), create ? O_RDWR | O_CREAT | O_EXCL : O_RDWR, S_IRUSR | S_IWUSR);
@@ -58,7 +59,8 @@ class MappedFile {
   size_t size_ = 0;
 };
 
-void Unpack(caffe2::serialize::PyTorchStreamReader& archive, const std::string& record, const std::filesystem::path& target) {
+void Unpack(caffe2::serialize::PyTorchStreamReader& archive, const std::string& record,
+            const std::filesystem::path& target) {
   std::filesystem::create_directories(target.parent_path());
   const size_t size = archive.getRecordSize(record);
   if (size == 0) {

@@ -67,7 +67,7 @@ class [[nodiscard]] StatusOr {
 
 }  // namespace nereid
 
-#define NEREID_RETURN_IF_ERROR(expression)                  \
-  do {                                                      \
+#define NEREID_RETURN_IF_ERROR(expression)                                      \
+  do {                                                                          \
     if (::nereid::Status status_ = (expression); !status_.ok()) return status_; \
   } while (false)

@@ -11,13 +11,14 @@
 namespace nereid {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "tensor bytes cross the wire in little-endian order, unconverted");
+static_assert(std::endian::native == std::endian::little,
+              "tensor bytes cross the wire in little-endian order, unconverted");
 
 // Side by side with kDataTypes; Undefined where torch has no dtype.
 constexpr std::array<c10::ScalarType, kDataTypeCount> kScalarTypes = {
-    c10::ScalarType::Undefined, c10::ScalarType::Bool,   c10::ScalarType::Byte,      c10::ScalarType::UInt16,
-    c10::ScalarType::UInt32,    c10::ScalarType::UInt64, c10::ScalarType::Char,      c10::ScalarType::Short,
-    c10::ScalarType::Int,       c10::ScalarType::Long,   c10::ScalarType::Half,      c10::ScalarType::Float,
+    c10::ScalarType::Undefined, c10::ScalarType::Bool,      c10::ScalarType::Byte,     c10::ScalarType::UInt16,
+    c10::ScalarType::UInt32,    c10::ScalarType::UInt64,    c10::ScalarType::Char,     c10::ScalarType::Short,
+    c10::ScalarType::Int,       c10::ScalarType::Long,      c10::ScalarType::Half,     c10::ScalarType::Float,
     c10::ScalarType::Double,    c10::ScalarType::Undefined, c10::ScalarType::BFloat16,
 };
 
@@ -70,15 +71,16 @@ bool AllBooleans(const ByteView* buffers, size_t count) {
   });
 }
 
-// Whether dropping `tensor` would free its bytes: they are not borrowed from a request (such a pointer has no context to free), no other
-// tensor and no view shares them, and they are not a corner of something larger.
+// Whether dropping `tensor` would free its bytes: they are not borrowed from a request (such a pointer has no context
+// to free), no other tensor and no view shares them, and they are not a corner of something larger.
 bool OwnsItsBytes(const at::Tensor& tensor, size_t references) {
   const at::Storage& storage = tensor.storage();
   return storage.data_ptr().get_context() != nullptr && tensor.use_count() == references && storage.use_count() == 1 &&
          storage.nbytes() / 2 <= tensor.nbytes();
 }
 
-// On the CPU, contiguous, with lazy conjugation and negation done. The checks keep the dispatcher out of the usual case, which needs nothing.
+// On the CPU, contiguous, with lazy conjugation and negation done. The checks keep the dispatcher out of the usual
+// case, which needs nothing.
 at::Tensor Dense(const at::Tensor& tensor) {
   at::Tensor dense = tensor.is_cpu() ? tensor : tensor.cpu();
   if (dense.is_conj()) dense = dense.resolve_conj();
@@ -102,17 +104,20 @@ DataType DataTypeOf(c10::ScalarType type) {
 Status CheckBatch(const RunPlan& plan, const Batch& batch) {
   const size_t expected = plan.inputs.size() * batch.requests();
   if (batch.buffers.size() != expected) {
-    return Status::InvalidArg("a batch of " + std::to_string(batch.requests()) + " requests with " + std::to_string(plan.inputs.size()) +
-                              " inputs each has " + std::to_string(expected) + " buffers, got " + std::to_string(batch.buffers.size()));
+    return Status::InvalidArg("a batch of " + std::to_string(batch.requests()) + " requests with " +
+                              std::to_string(plan.inputs.size()) + " inputs each has " + std::to_string(expected) +
+                              " buffers, got " + std::to_string(batch.buffers.size()));
   }
   if (!plan.batching && batch.requests() != 1) {
-    return Status::InvalidArg("the instance does not batch and takes one request at a time, got " + std::to_string(batch.requests()));
+    return Status::InvalidArg("the instance does not batch and takes one request at a time, got " +
+                              std::to_string(batch.requests()));
   }
   size_t position = 0;
   for (size_t input = 0; input < plan.inputs.size(); input++) {
     const int64_t rank = position < batch.shapes.size() ? batch.shapes[position] : -1;
     const int64_t left = static_cast<int64_t>(batch.shapes.size() - position) - 1;
-    if (rank < 0 || rank > left) return Status::InvalidArg("shapes holds no complete shape for input " + std::to_string(input));
+    if (rank < 0 || rank > left)
+      return Status::InvalidArg("shapes holds no complete shape for input " + std::to_string(input));
     position += static_cast<size_t>(rank) + 1;
   }
   if (position != batch.shapes.size()) return Status::InvalidArg("shapes holds more than one shape for each input");
@@ -156,8 +161,8 @@ Status InputReader::CheckSizes(const Input& input, size_t element_size) const {
                           __builtin_mul_overflow(expected, static_cast<int64_t>(element_size), &expected);
     if (overflow || input.buffers[request].size != static_cast<size_t>(expected)) {
       return Status::InvalidArg(input.name + " of request " + std::to_string(request) + " needs " +
-                                (overflow ? "more bytes than fit in 64 bits" : std::to_string(expected) + " bytes") + ", got " +
-                                std::to_string(input.buffers[request].size));
+                                (overflow ? "more bytes than fit in 64 bits" : std::to_string(expected) + " bytes") +
+                                ", got " + std::to_string(input.buffers[request].size));
     }
   }
   return Status();
@@ -200,14 +205,15 @@ Status InputReader::NextStrings(std::vector<std::string>& strings) {
       const size_t left = buffer.size - position;
       if (left >= kLengthBytes) std::memcpy(&length, buffer.data + position, kLengthBytes);
       if (left < kLengthBytes || left - kLengthBytes < length) {
-        return Status::InvalidArg(input.name + " of request " + std::to_string(request) + " ends inside element " + std::to_string(found));
+        return Status::InvalidArg(input.name + " of request " + std::to_string(request) + " ends inside element " +
+                                  std::to_string(found));
       }
       strings.emplace_back(reinterpret_cast<const char*>(buffer.data) + position + kLengthBytes, length);
       position += kLengthBytes + length;
     }
     if (found != expected) {
-      return Status::InvalidArg(input.name + " of request " + std::to_string(request) + " needs " + std::to_string(expected) +
-                                " strings, got " + std::to_string(found));
+      return Status::InvalidArg(input.name + " of request " + std::to_string(request) + " needs " +
+                                std::to_string(expected) + " strings, got " + std::to_string(found));
     }
   }
   return Status();
@@ -243,7 +249,8 @@ Status AppendStrings(const c10::List<std::string>& strings, Outcome& outcome) {
   for (size_t i = 0; i < strings.size(); i++) {
     const std::string text = strings.get(i);
     if (text.size() > std::numeric_limits<uint32_t>::max()) {
-      return Status::Internal("the model returned a string of " + std::to_string(text.size()) + " bytes, more than a 4-byte length can state");
+      return Status::Internal("the model returned a string of " + std::to_string(text.size()) +
+                              " bytes, more than a 4-byte length can state");
     }
     const auto length = static_cast<uint32_t>(text.size());
     output.ends.push_back(bytes.size());
@@ -264,9 +271,10 @@ Status AppendStrings(const c10::List<std::string>& strings, Outcome& outcome) {
 }
 
 Status NoSuchOutput(int64_t index, size_t count) {
-  return Status::InvalidArg("The output at index " + std::to_string(index) +
-                            " in the model configuration refers to an output index which doesn't exist. This model has " +
-                            std::to_string(count) + " outputs");
+  return Status::InvalidArg(
+      "The output at index " + std::to_string(index) +
+      " in the model configuration refers to an output index which doesn't exist. This model has " +
+      std::to_string(count) + " outputs");
 }
 
 }  // namespace nereid

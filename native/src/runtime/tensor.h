@@ -15,7 +15,8 @@ namespace nereid {
 // kNone for a dtype that has no number.
 DataType DataTypeOf(c10::ScalarType type);
 
-// Checks what concerns a batch as a whole: one buffer per input and request, one shape per input. Call it before GatherInput.
+// Checks what concerns a batch as a whole: one buffer per input and request, one shape per input. Call it before
+// an InputReader.
 Status CheckBatch(const RunPlan& plan, const Batch& batch);
 
 // Reads the inputs of a checked batch one after the other.
@@ -24,8 +25,9 @@ class InputReader {
   // Both are borrowed.
   InputReader(const RunPlan& plan, const Batch& batch);
 
-  // The next input, which must not be strings, as a tensor on the CPU. It views the borrowed bytes when those of all requests lie in one
-  // piece and are aligned to the element; otherwise it owns a copy. Booleans other than 0 and 1 become 1, in a copy.
+  // The next input, which must not be strings, as a tensor on the CPU. It views the borrowed bytes when those of all
+  // requests lie in one piece and are aligned to the element; otherwise it owns a copy. Booleans other than 0 and 1
+  // become 1, in a copy.
   Status NextTensor(at::Tensor& tensor);
 
   // The next input as strings: those of all requests, in order.
@@ -36,10 +38,10 @@ class InputReader {
 
  private:
   struct Input {
-    std::vector<int64_t> shape;   // of the whole batch
-    const ByteView* buffers;      // one per request
+    std::vector<int64_t> shape;  // of the whole batch
+    const ByteView* buffers;     // one per request
     int64_t elements_per_row = 0;
-    std::string name;             // for messages
+    std::string name;  // for messages
   };
 
   Status Next(Input& input);
@@ -52,8 +54,8 @@ class InputReader {
   size_t shape_position_ = 0;
 };
 
-// Appends a result. Small ones are copied; a large one is kept, as a clone if anything else can reach its storage. `tensor` must be the caller's
-// only reference, and the borrowed inputs must still be alive.
+// Appends a result. Small ones are copied; a large one is kept, as a clone if anything else can reach its storage.
+// `tensor` must be the caller's only reference, and the borrowed inputs must still be alive.
 Status AppendTensor(const at::Tensor& tensor, Outcome& outcome);
 
 // Appends a list of strings, each as 4-byte little-endian length and bytes.

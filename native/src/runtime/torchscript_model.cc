@@ -16,7 +16,8 @@ constexpr const char* kSupported =
 
 std::string TypeName(const c10::IValue& value) { return value.isNone() ? "NoneType" : value.type()->annotation_str(); }
 
-// What `forward` returned, taken apart. Holds the only references of this run, so that AppendTensor can tell who else has one.
+// What `forward` returned, taken apart. Holds the only references of this run, so that AppendTensor can tell who else
+// has one.
 class Results {
  public:
   explicit Results(c10::IValue value) {
@@ -115,7 +116,8 @@ class TorchScript final : public Model {
     NEREID_RETURN_IF_ERROR(CheckBatch(plan, batch));
     InputReader reader(plan, batch);
     if (plan.inputs.empty() || plan.inputs[0].key.empty()) {
-      for (size_t i = 0; i < plan.inputs.size(); i++) NEREID_RETURN_IF_ERROR(NextValue(reader, arguments.emplace_back()));
+      for (size_t i = 0; i < plan.inputs.size(); i++)
+        NEREID_RETURN_IF_ERROR(NextValue(reader, arguments.emplace_back()));
       return Status();
     }
     const c10::DictType& type = *DictType();
@@ -124,8 +126,8 @@ class TorchScript final : public Model {
       c10::IValue value;
       NEREID_RETURN_IF_ERROR(NextValue(reader, value));
       if (!value.type()->isSubtypeOf(*type.getValueType())) {
-        return Status::InvalidArg("input '" + slot->key + "' is a " + TypeName(value) + ", the dictionary that forward takes holds " +
-                                  type.getValueType()->annotation_str());
+        return Status::InvalidArg("input '" + slot->key + "' is a " + TypeName(value) +
+                                  ", the dictionary that forward takes holds " + type.getValueType()->annotation_str());
       }
       dict.insert(slot->key, std::move(value));
     }
@@ -169,7 +171,8 @@ ForwardSchema Describe(const torch::jit::Method& forward, bool was_training) {
   const c10::FunctionSchema& torch_schema = forward.function().getSchema();
   for (size_t i = 1; i < torch_schema.arguments().size(); i++) {  // 0 is self
     const c10::Argument& argument = torch_schema.arguments()[i];
-    schema.arguments.push_back({argument.name(), argument.type()->annotation_str(), argument.default_value().has_value()});
+    schema.arguments.push_back(
+        {argument.name(), argument.type()->annotation_str(), argument.default_value().has_value()});
   }
   for (const c10::Argument& result : torch_schema.returns()) schema.returns.push_back(TypeText(*result.type()));
   return schema;
@@ -188,7 +191,8 @@ StatusOr<TorchScriptModel> LoadTorchScript(const TorchScriptOptions& options) {
     torch::jit::Module module = torch::jit::load(options.path, target);
     const auto forward = module.find_method("forward");
     if (!forward) return Status::InvalidArg("the module has no method 'forward'; export it with one: " + options.path);
-    const bool was_training = module.hasattr("training") && module.is_training();  // a frozen module has no such attribute
+    const bool was_training =
+        module.hasattr("training") && module.is_training();  // a frozen module has no such attribute
     module.eval();
     TorchScriptModel loaded;
     loaded.schema = Describe(*forward, was_training);

@@ -42,8 +42,8 @@ void CheckEqual(const Actual& actual, const Expected& expected, const char* text
 
 }  // namespace nereid::test
 
-#define TEST(suite, name)                                                                                    \
-  static void suite##_##name();                                                                              \
+#define TEST(suite, name)                                                                                  \
+  static void suite##_##name();                                                                            \
   static const ::nereid::test::Registration suite##_##name##_registration(#suite, #name, &suite##_##name); \
   static void suite##_##name()
 

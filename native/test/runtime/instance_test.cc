@@ -60,7 +60,8 @@ TEST(instance, finishes_what_is_queued_in_order_before_it_ends) {
   model->gate.set_value();
   recorder.ended.get_future().wait();
   CHECK_EQ(recorder.jobs.size(), size_t{100});
-  for (size_t i = 0; i < recorder.jobs.size(); i++) CHECK_EQ(recorder.jobs[i]->outcome.input_ns, static_cast<int64_t>(i));
+  for (size_t i = 0; i < recorder.jobs.size(); i++)
+    CHECK_EQ(recorder.jobs[i]->outcome.input_ns, static_cast<int64_t>(i));
 }
 
 TEST(instance, goes_on_after_a_batch_that_failed) {

@@ -2,6 +2,7 @@
 
 #include <ATen/Parallel.h>
 #include <torch/csrc/jit/api/module.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -10,6 +11,7 @@
 
 #include "check.h"
 #include "runtime/build_info.h"
+#include "runtime/package_directory.h"
 #include "runtime/thread_scope.h"
 
 namespace nereid {
@@ -51,6 +53,15 @@ float First(const Outcome& outcome, size_t output) {
 }
 
 bool Contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+// Whether the process has a file with this in its name in memory.
+bool IsMapped(const std::string& name) {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    if (Contains(line, name)) return true;
+  }
+  return false;
+}
 
 }  // namespace
 
@@ -145,12 +156,31 @@ TEST(aoti, runs_a_compiled_package) {
   RunPlan plan = {{{DataType::kFp32, ""}}, {{0, ""}}, true};
   CHECK(loaded.value().model->Check(plan).ok());
   const std::vector<float> zeros(128);
-  const ThreadScope scope({.intra_op_threads = 1}, -1);
   Outcome outcome;
-  CHECK(loaded.value().model->Run(plan, {{{reinterpret_cast<const uint8_t*>(zeros.data()), 512}}, {2}, {2, 1, 64}}, outcome).ok());
+  std::thread([&] {
+    const ThreadScope scope({.intra_op_threads = 1}, -1);
+    const Batch batch = {{{reinterpret_cast<const uint8_t*>(zeros.data()), 512}}, {2}, {2, 1, 64}};
+    CHECK(loaded.value().model->Run(plan, batch, outcome).ok());
+  }).join();
   CHECK(outcome.outputs.at(0).shape == std::vector<int64_t>({2, 10}));
   plan.inputs.push_back({DataType::kFp32, ""});
-  CHECK_EQ(loaded.value().model->Check(plan).message(), std::string("the compiled model takes 1 tensors, the instance gives it 2"));
+  CHECK_EQ(loaded.value().model->Check(plan).message(),
+           std::string("the compiled model takes 1 tensors, the instance gives it 2"));
+  CHECK(IsMapped("nereid-package"));
+  loaded.value().model.reset();
+  CHECK(!IsMapped("nereid-package"));
+}
+
+TEST(aoti, leaves_files_that_are_no_libraries_alone) {
+  const auto path = std::filesystem::temp_directory_path() / ("nereid-test-" + std::to_string(::getpid()) + ".so");
+  for (const std::string& content : {std::string(),
+                                     std::string("\x7f"
+                                                 "ELF"),
+                                     std::string(200, 'x')}) {
+    std::ofstream(path) << content;
+    CHECK_EQ(ClearUniqueSymbols(path), size_t{0});
+    std::filesystem::remove(path);
+  }
 }
 
 }  // namespace nereid

@@ -128,17 +128,23 @@ TEST(input, of_rank_zero_is_a_scalar_without_batching) {
 TEST(input, refuses_what_does_not_fit) {
   const RunPlan plan = PlanOf(DataType::kFp32);
   const int64_t huge = int64_t{1} << 62;
-  CHECK_EQ(Refusal(plan, BatchOf({View(kFour)}, {3}, {1, 3})), std::string("input 0 of request 0 needs 12 bytes, got 16"));
-  CHECK_EQ(Refusal(plan, BatchOf({View(kFour), {}}, {4, 1}, {1, 4})), std::string("input 0 of request 1 needs 4 bytes, got 0"));
+  CHECK_EQ(Refusal(plan, BatchOf({View(kFour)}, {3}, {1, 3})),
+           std::string("input 0 of request 0 needs 12 bytes, got 16"));
+  CHECK_EQ(Refusal(plan, BatchOf({View(kFour), {}}, {4, 1}, {1, 4})),
+           std::string("input 0 of request 1 needs 4 bytes, got 0"));
   CHECK_EQ(Refusal(plan, BatchOf({View(kFour)}, {1}, {2, 1, huge})),
            std::string("input 0 of request 0 needs more bytes than fit in 64 bits, got 16"));
-  CHECK_EQ(Refusal(plan, BatchOf({View(kFour)}, {1}, {3, 1, huge, huge})), std::string("input 0 has more elements than fit in 64 bits"));
+  CHECK_EQ(Refusal(plan, BatchOf({View(kFour)}, {1}, {3, 1, huge, huge})),
+           std::string("input 0 has more elements than fit in 64 bits"));
   CHECK_EQ(Refusal(plan, BatchOf({View(kFour)}, {1}, {2, 1, -4})), std::string("input 0 has a negative dimension"));
   CHECK_EQ(Refusal(plan, BatchOf({View(kFour)}, {-1}, {1, 4})), std::string("rows must not be negative"));
   CHECK_EQ(Refusal(plan, BatchOf({View(kFour)}, {1}, {0})), std::string("input 0 has no batch dimension"));
-  CHECK_EQ(Refusal(plan, BatchOf({}, {1}, {1, 4})), std::string("a batch of 1 requests with 1 inputs each has 1 buffers, got 0"));
-  CHECK_EQ(Refusal(plan, BatchOf({View(kFour)}, {4}, {2, 4})), std::string("shapes holds no complete shape for input 0"));
-  CHECK_EQ(Refusal(plan, BatchOf({View(kFour)}, {4}, {1, 4, 0})), std::string("shapes holds more than one shape for each input"));
+  CHECK_EQ(Refusal(plan, BatchOf({}, {1}, {1, 4})),
+           std::string("a batch of 1 requests with 1 inputs each has 1 buffers, got 0"));
+  CHECK_EQ(Refusal(plan, BatchOf({View(kFour)}, {4}, {2, 4})),
+           std::string("shapes holds no complete shape for input 0"));
+  CHECK_EQ(Refusal(plan, BatchOf({View(kFour)}, {4}, {1, 4, 0})),
+           std::string("shapes holds more than one shape for each input"));
   CHECK_EQ(Refusal(PlanOf(DataType::kFp32, false), BatchOf({View(kFour), View(kFour)}, {4, 4}, {1, 4})),
            std::string("the instance does not batch and takes one request at a time, got 2"));
 }
@@ -183,10 +189,10 @@ TEST(output, large_that_is_shared_is_cloned) {
   const std::vector<float> borrowed(4096, 1.0f);
   const at::Tensor weight = at::ones({64, 64});
   const std::vector<at::Tensor> results = {
-      weight,                                                                          // kept by the model
-      weight.view({4096}),                                                             // a view of it
-      at::from_blob(const_cast<float*>(borrowed.data()), {4096}, at::kFloat),          // the bytes of a request
-      at::ones({100000}).slice(0, 0, 4096),                                            // a corner
+      weight,                                                                  // kept by the model
+      weight.view({4096}),                                                     // a view of it
+      at::from_blob(const_cast<float*>(borrowed.data()), {4096}, at::kFloat),  // the bytes of a request
+      at::ones({100000}).slice(0, 0, 4096),                                    // a corner
   };
   for (const at::Tensor& result : results) {
     Outcome outcome;
