@@ -8,6 +8,7 @@ export type {
   ModelContext,
   ModelInstance,
 } from './backend.ts';
+export type { BatchCloseReason, BatchInfo } from './batch-info.ts';
 export type { Clock, Timer } from './clock.ts';
 export {
   type ConfigDatatype,
@@ -22,11 +23,13 @@ export { type ErrorCode, InferenceServerError } from './errors.ts';
 export { type Logger, silentLogger } from './logger.ts';
 export { nearestName } from './nearest-name.ts';
 export {
+  type AnswerGate,
   type ExecutionTimes,
   InferenceRequest,
   type InferenceRequestInit,
   type InferenceResponse,
   type ParameterValue,
+  type RequestAnswer,
   type RequestObserver,
   RequestSignature,
   type Responder,

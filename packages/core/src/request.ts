@@ -6,6 +6,7 @@
  * engine set (statistics), so that what a client sees is never delayed by bookkeeping.
  */
 import type { ExecutionReport } from './backend.ts';
+import type { BatchInfo } from './batch-info.ts';
 import type { InferenceServerError } from './errors.ts';
 import type { Tensor } from './tensor.ts';
 
@@ -31,6 +32,19 @@ export interface Responder {
   respond(request: InferenceRequest, response: InferenceResponse | undefined, final: boolean): void;
   /** The request failed; no further answer follows. */
   fail(request: InferenceRequest, error: InferenceServerError): void;
+}
+
+/** One answer on its way to the responder. */
+export type RequestAnswer =
+  | { readonly error: InferenceServerError }
+  | { readonly error?: never; readonly response: InferenceResponse | undefined; readonly final: boolean };
+
+/**
+ * What a scheduler implements to keep answers in order: it gets each answer in place of the responder and hands it on with
+ * `request.deliver`, each once and those of one request in the order they came. It must not throw.
+ */
+export interface AnswerGate {
+  take(request: InferenceRequest, answer: RequestAnswer): void;
 }
 
 /** What the engine implements to watch a request; called after the responder, also when that threw. It must not throw. */
@@ -98,6 +112,8 @@ export class InferenceRequest {
   arrivedMicros = 0;
   /** Microseconds on the engine's clock when the scheduler handed the request to an instance; 0 while it waits. Set by the scheduler. */
   dispatchedMicros = 0;
+  /** The batch it runs in; undefined while it waits, and for good under a scheduler that forms no batches. Set by the scheduler. */
+  batch: BatchInfo | undefined = undefined;
   /** Times of the execution that ran the request; undefined until the backend reported it. Set by the engine before the request is answered. */
   execution: ExecutionTimes | undefined = undefined;
   /** Watches the answers; set by the engine before the request is enqueued. */
@@ -107,6 +123,9 @@ export class InferenceRequest {
    * A request that already runs has none; it completes and its answer is dropped by the front end.
    */
   onCancel: ((request: InferenceRequest) => void) | undefined = undefined;
+
+  /** Holds answers back until their turn; set by a scheduler that keeps them in order, before the request runs. */
+  gate: AnswerGate | undefined = undefined;
 
   readonly #responder: Responder;
   #cancelled = false;
@@ -128,7 +147,7 @@ export class InferenceRequest {
     this.#responder = responder;
   }
 
-  /** Whether the final answer was sent. */
+  /** Whether the final answer was given. It may still wait at the gate. */
   get isDone(): boolean {
     return this.#done;
   }
@@ -149,11 +168,8 @@ export class InferenceRequest {
   respond(response: InferenceResponse | undefined, final = true): void {
     this.#assertOpen();
     if (final) this.#done = true;
-    try {
-      this.#responder.respond(this, response, final);
-    } finally {
-      this.observer?.responded(this, response, final);
-    }
+    if (this.gate === undefined) this.#deliverResponse(response, final);
+    else this.gate.take(this, { response, final });
   }
 
   /**
@@ -163,11 +179,14 @@ export class InferenceRequest {
   fail(error: InferenceServerError): void {
     this.#assertOpen();
     this.#done = true;
-    try {
-      this.#responder.fail(this, error);
-    } finally {
-      this.observer?.failed(this, error);
-    }
+    if (this.gate === undefined) this.#deliverError(error);
+    else this.gate.take(this, { error });
+  }
+
+  /** Hands on an answer that `gate` took. Only for the gate. */
+  deliver(answer: RequestAnswer): void {
+    if (answer.error === undefined) this.#deliverResponse(answer.response, answer.final);
+    else this.#deliverError(answer.error);
   }
 
   /** The client no longer waits. A waiting request leaves its queue; a running one completes. Later calls do nothing. */
@@ -175,6 +194,22 @@ export class InferenceRequest {
     if (this.#cancelled || this.#done) return;
     this.#cancelled = true;
     this.onCancel?.(this);
+  }
+
+  #deliverResponse(response: InferenceResponse | undefined, final: boolean): void {
+    try {
+      this.#responder.respond(this, response, final);
+    } finally {
+      this.observer?.responded(this, response, final);
+    }
+  }
+
+  #deliverError(error: InferenceServerError): void {
+    try {
+      this.#responder.fail(this, error);
+    } finally {
+      this.observer?.failed(this, error);
+    }
   }
 
   #assertOpen(): void {

@@ -1,5 +1,11 @@
 import { describe, expect, it, vi } from 'vitest';
-import { InferenceRequest, type InferenceResponse, InferenceServerError, RequestSignature } from '../src/index.ts';
+import {
+  InferenceRequest,
+  type InferenceResponse,
+  InferenceServerError,
+  type RequestAnswer,
+  RequestSignature,
+} from '../src/index.ts';
 
 const INIT = { modelName: 'mlp', modelVersion: '3', id: 'r1', inputs: [], requestedOutputs: [] };
 const RESPONSE: InferenceResponse = { modelName: 'mlp', modelVersion: '3', outputs: [] };
@@ -110,6 +116,27 @@ describe('answers', () => {
     request.observer = observer;
     expect(() => (method === 'respond' ? request.respond(RESPONSE) : request.fail(FAILURE))).toThrow('socket gone');
     expect(observer[observed]).toHaveBeenCalledOnce();
+  });
+});
+
+describe('a gate', () => {
+  it('gets every answer in place of the responder and the observer, and hands it on to both', () => {
+    const { heard, request } = recorded();
+    const held: RequestAnswer[] = [];
+    request.gate = { take: (_, answer) => held.push(answer) };
+    request.respond(RESPONSE, false);
+    request.fail(FAILURE);
+    expect(request.isDone).toBe(true);
+    expect(heard).toEqual([]);
+    for (const answer of held) request.deliver(answer);
+    expect(heard).toEqual(['respond outputs false', 'observed outputs false', 'fail broken', 'observed broken']);
+  });
+
+  it('does not let a request be answered twice while its answer is held', () => {
+    const { request } = recorded();
+    request.gate = { take() {} };
+    request.respond(RESPONSE);
+    expect(() => request.fail(FAILURE)).toThrow('was answered twice');
   });
 });
 
