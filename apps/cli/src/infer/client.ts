@@ -2,6 +2,7 @@
 import { type Datatype, isDatatype, type Shape } from '@nereid/core';
 import type { EncodedMessage } from '@nereid/protocol';
 import { CliError } from '../errors.ts';
+import { type Exchange, exchange, type Reply } from './exchange.ts';
 
 export interface TensorMetadata {
   readonly name: string;
@@ -48,7 +49,7 @@ export class ModelClient {
 
   /** @throws {CliError} `connection` without an answer; `server` with the server's own message */
   async metadata(): Promise<ModelMetadata> {
-    const { body } = await this.#call(this.#model, {});
+    const { body } = await this.#call(this.#model, { method: 'GET' });
     const document = asObject(parse(body.toString('utf8')));
     return { inputs: tensors(document?.inputs), outputs: tensors(document?.outputs) };
   }
@@ -56,7 +57,7 @@ export class ModelClient {
   /** @throws {CliError} as `metadata` */
   infer(message: EncodedMessage | Buffer): Promise<InferAnswer> {
     const isWhole = message instanceof Uint8Array;
-    const body = isWhole ? message : Buffer.concat([Buffer.from(message.header), ...message.blobs]);
+    const body = isWhole ? message : Buffer.concat([Buffer.from(message.header, 'latin1'), ...message.blobs]);
     const length = isWhole ? undefined : message.headerLength;
     return this.#call(`${this.#model}/infer`, {
       method: 'POST',
@@ -65,23 +66,21 @@ export class ModelClient {
     });
   }
 
-  async #call(path: string, request: RequestInit): Promise<InferAnswer> {
-    const response = await this.#fetch(path, request);
-    if (response.status !== 200) throw refusal(response.status, response.body.toString('utf8'), this.#server);
-    return response;
+  async #call(path: string, request: Omit<Exchange, 'timeoutMs'>): Promise<InferAnswer> {
+    const { status, headers, body } = await this.#exchange(path, request);
+    if (status !== 200) throw refusal(status, body.toString('utf8'), this.#server);
+    const length = headers[HEADER_LENGTH];
+    return { body, headerLength: length === undefined ? undefined : Number(length) };
   }
 
-  async #fetch(path: string, request: RequestInit): Promise<InferAnswer & { readonly status: number }> {
+  async #exchange(path: string, request: Omit<Exchange, 'timeoutMs'>): Promise<Reply> {
     const { timeoutMs } = this.#options;
-    const headers = { ...request.headers, 'accept-encoding': 'identity' };
     try {
-      const signal = AbortSignal.timeout(timeoutMs);
-      const response = await fetch(this.#server + path, { ...request, headers, signal });
-      const body = Buffer.from(await response.arrayBuffer());
-      const length = response.headers.get(HEADER_LENGTH);
-      return { status: response.status, body, headerLength: length === null ? undefined : Number(length) };
+      return await exchange(this.#server + path, { ...request, timeoutMs });
     } catch (thrown) {
-      throw connectionProblem(thrown, { server: this.#server, timeoutMs });
+      throw new CliError('connection', connectionProblem(thrown, { server: this.#server, timeoutMs }), {
+        cause: thrown,
+      });
     }
   }
 }
@@ -105,22 +104,22 @@ function refusal(status: number, body: string, server: string): CliError {
   );
 }
 
-function connectionProblem(thrown: unknown, { server, timeoutMs }: { server: string; timeoutMs: number }): CliError {
-  const cause = thrown instanceof Error && thrown.cause instanceof Error ? thrown.cause : thrown;
-  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  return new CliError('connection', explain(), { cause: thrown });
-
-  function explain(): string {
-    if (code === 'ECONNREFUSED') {
-      return `nothing listens at ${server}; start a server with nereid serve --model-repository DIR, or name another with --url`;
-    }
-    if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `the host of ${server} is unknown; check --url`;
-    if (thrown instanceof Error && thrown.name === 'TimeoutError') {
-      return `no answer from ${server} within ${timeoutMs / 1000} s; --timeout SECONDS waits longer`;
-    }
-    return `the connection to ${server} failed: ${reason}`;
+function connectionProblem(thrown: unknown, { server, timeoutMs }: { server: string; timeoutMs: number }): string {
+  const { code, name, message } = failureOf(thrown);
+  if (code === 'ECONNREFUSED') {
+    return `nothing listens at ${server}; start a server with nereid serve --model-repository DIR, or name another with --url`;
   }
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `the host of ${server} is unknown; check --url`;
+  if (name === 'AbortError') {
+    return `no answer from ${server} within ${timeoutMs / 1000} s; --timeout SECONDS waits longer`;
+  }
+  return `the connection to ${server} failed: ${message}`;
+}
+
+/** A name with several addresses fails with one error for each; the first stands for them. */
+function failureOf(thrown: unknown): { readonly code?: unknown; readonly name: string; readonly message: string } {
+  if (thrown instanceof AggregateError && thrown.errors.length > 0) return failureOf(thrown.errors[0]);
+  return thrown instanceof Error ? thrown : { name: '', message: String(thrown) };
 }
 
 function parse(text: string): unknown {

@@ -73,8 +73,8 @@ function numberText(value: number | bigint): string {
 }
 
 function stringText(element: Uint8Array): string {
-  const text = printable(Buffer.from(element).toString('utf8'));
-  return JSON.stringify(text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text);
+  const text = Buffer.from(element).toString('utf8');
+  return printable(JSON.stringify(text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text));
 }
 
 function firstOf(texts: readonly string[], count = texts.length): string {
