@@ -12,6 +12,7 @@ const MAY_IMPORT = {
   batching: ['core'],
   protocol: ['core'],
   repository: ['core', 'model-config'],
+  'python-runtime': ['core', 'model-config'],
   'pytorch-backend': ['core', 'model-config', 'call-spec', 'model-archive', 'native'],
   serving: ['core', 'model-config', 'repository', 'batching'],
   http: ['core', 'model-config', 'protocol', 'serving'],

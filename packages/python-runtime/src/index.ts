@@ -1,0 +1,5 @@
+export { PythonRuntimeBackend, type PythonRuntimeOptions } from './backend.ts';
+export { PythonRuntimeError, type PythonRuntimeErrorInit, type PythonRuntimeErrorReason } from './errors.ts';
+export type { PythonInstance } from './instance.ts';
+export type { PythonModel } from './model.ts';
+export type { ModelProcessOptions } from './model-process.ts';

@@ -1,0 +1,128 @@
+import {
+  type InferenceRequest,
+  type InferenceResponse,
+  InferenceServerError,
+  type InstanceContext,
+  type Logger,
+  type ModelInstance,
+} from '@nereid/core';
+import { PythonRuntimeError } from './errors.ts';
+import { type Batch, gather } from './gather.ts';
+import type { ModelPlan } from './model-plan.ts';
+import type { ModelProcess, Outcome } from './model-process.ts';
+import { runError } from './python-error.ts';
+import { emptyResponse, scatter, wantedOutputs } from './scatter.ts';
+
+/** One batch runs, the next already lies in shared memory, so that the process never waits for an answer to travel. Measured with `bench/`. */
+const CAPACITY = 2;
+
+export interface PythonInstanceInit {
+  readonly plan: ModelPlan;
+  readonly context: InstanceContext;
+  readonly logger: Logger;
+  readonly process: ModelProcess;
+  /** Whether another instance of the model can take requests. */
+  readonly hasReadySibling: () => boolean;
+}
+
+/** One model instance: a Python process of its own. */
+export class PythonInstance implements ModelInstance {
+  readonly name: string;
+  readonly capacity = CAPACITY;
+  readonly #init: PythonInstanceInit;
+  #isClosed = false;
+
+  constructor(init: PythonInstanceInit) {
+    this.name = init.context.spec.name;
+    this.#init = init;
+  }
+
+  /** Whether its process is there and can take batches. */
+  get isReady(): boolean {
+    return !this.#isClosed && this.#init.process.isReady;
+  }
+
+  /** Process id while ready. */
+  get pid(): number | undefined {
+    return this.#init.process.pid;
+  }
+
+  async execute(requests: readonly InferenceRequest[]): Promise<void> {
+    const { plan, process, hasReadySibling } = this.#init;
+    if (this.#isClosed) {
+      for (const request of requests) this.#deliver(request, this.#closedError());
+      return;
+    }
+    const { batches, refused } = gather(plan, requests);
+    for (const { request, error } of refused) this.#deliver(request, error);
+    await Promise.all(batches.map((batch) => this.#run(batch)));
+    // An instance that is down answers at once, so it looks idle and would attract every request. It stays occupied instead while others can work.
+    if (!process.isReady && hasReadySibling()) await process.nextAttempt();
+  }
+
+  close(): Promise<void> {
+    this.#isClosed = true;
+    return this.#init.process.close();
+  }
+
+  async #run(batch: Batch): Promise<void> {
+    const { plan, process } = this.#init;
+    if (batch.total === 0) {
+      for (const request of batch.requests) this.#deliver(request, emptyResponse(plan, request));
+      return;
+    }
+    const wanted = wantedOutputs(plan, batch.requests);
+    try {
+      const outcome = await process.run({ tensors: batch.tensors, numbers: wanted });
+      const responses = scatter({ plan, batch, wanted, tensors: outcome.tensors });
+      this.#report(batch, outcome);
+      for (const [i, request] of batch.requests.entries()) {
+        const response = responses[i];
+        if (response !== undefined) this.#deliver(request, response);
+      }
+    } catch (thrown) {
+      this.#fail(batch, runError(plan.modelName, thrown));
+    }
+  }
+
+  #report({ requests, total }: Batch, { numbers, writeNs, readNs }: Outcome): void {
+    const [inputNs = 0, inferNs = 0, outputNs = 0] = numbers;
+    try {
+      this.#init.context.report({
+        requests,
+        batchSize: total,
+        computeInputNs: writeNs + inputNs,
+        computeInferNs: inferNs,
+        computeOutputNs: outputNs + readNs,
+      });
+    } catch (thrown) {
+      this.#init.logger.error({ instance: this.name, err: thrown }, 'statistics of an execution could not be recorded');
+    }
+  }
+
+  #fail(batch: Batch, error: InferenceServerError): void {
+    if (error instanceof PythonRuntimeError && error.traceback !== undefined) {
+      const fields = { model: this.#init.plan.modelName, instance: this.name, traceback: error.traceback };
+      this.#init.logger.debug(fields, error.message);
+    }
+    for (const request of batch.requests) this.#deliver(request, error);
+  }
+
+  /** A listener that throws must not keep the other requests of the batch from their answers. */
+  #deliver(request: InferenceRequest, answer: InferenceResponse | InferenceServerError): void {
+    try {
+      if (answer instanceof InferenceServerError) request.fail(answer);
+      else request.respond(answer);
+    } catch (thrown) {
+      this.#init.logger.error(
+        { instance: this.name, request: request.id, err: thrown },
+        'a listener of an answer failed',
+      );
+    }
+  }
+
+  #closedError(): PythonRuntimeError {
+    const message = `instance '${this.name}' of model '${this.#init.plan.modelName}' is closed`;
+    return new PythonRuntimeError({ code: 'UNAVAILABLE', reason: 'closed', message });
+  }
+}

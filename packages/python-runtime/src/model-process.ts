@@ -1,0 +1,322 @@
+/**
+ * A supervised process that computes results from tensors: calls go out and come back in order, through shared memory of the process's own.
+ *
+ * Knows nothing of Python. The process gets its two regions as descriptors 4 and 5 and answers each `run` frame with `done` or `runFailed`:
+ *
+ *     16 run        a batch message (transport/batch-message.ts)
+ *     17 done       a batch message with the id of the call
+ *     18 runFailed  u32 id | bytes for whoever made the call
+ *
+ * When the process ends, the call that it was running fails. Calls behind it had no part in that: they wait for the next process and are written again.
+ */
+import type { Clock, Timer } from '@nereid/core';
+import {
+  type Frame,
+  type Launch,
+  SupervisedProcess,
+  type SupervisedProcessInit,
+  SupervisorError,
+  type SupervisorOptions,
+  systemClock,
+} from './supervisor/index.ts';
+import { type IncomingTensor, type OutgoingTensor, TensorTransport, type TransportOptions } from './transport/index.ts';
+
+const RUN = 16;
+const DONE = 17;
+const RUN_FAILED = 18;
+const IDS = 2 ** 32;
+
+export interface ModelProcessOptions {
+  readonly supervisor?: SupervisorOptions;
+  readonly transport?: TransportOptions;
+  /** How far away a restart may be for a call to wait for it; otherwise it fails at once. 1 000 by default. */
+  readonly maxRestartWaitMs?: number;
+  /** How long `close` waits for running calls before it ends the process under them. 30 000 by default. */
+  readonly closeTimeoutMs?: number;
+}
+
+export interface ModelProcessInit extends Pick<SupervisedProcessInit, 'name' | 'logger' | 'linePrefix' | 'logFields'> {
+  /** Called for each start; the regions are added to what it gives. */
+  readonly launch: () => Omit<Launch, 'descriptors'>;
+  readonly options: ModelProcessOptions;
+}
+
+export interface Call {
+  readonly tensors: readonly OutgoingTensor[];
+  /** Whole numbers for the process, from 0 on. */
+  readonly numbers: readonly number[];
+}
+
+export interface Outcome {
+  readonly tensors: readonly IncomingTensor[];
+  /** What the process sent along. */
+  readonly numbers: readonly number[];
+  /** Writing the call's tensors to shared memory and reading those of the result. */
+  readonly writeNs: number;
+  readonly readNs: number;
+}
+
+/** The process answered a call with a failure and lives on. */
+export class CallFailure extends Error {
+  /** What it had to say. */
+  readonly detail: Buffer;
+
+  constructor(detail: Buffer) {
+    super('the process could not run the call');
+    this.detail = detail;
+  }
+}
+
+interface PendingCall extends Call {
+  readonly id: number;
+  writeNs: number;
+  resolve(outcome: Outcome): void;
+  reject(error: unknown): void;
+}
+
+interface Arrival {
+  readonly frame: Frame;
+  readonly transport: TensorTransport;
+}
+
+const DEFAULTS = { maxRestartWaitMs: 1_000, closeTimeoutMs: 30_000 };
+
+export class ModelProcess {
+  readonly #name: string;
+  readonly #clock: Clock;
+  readonly #options: { readonly maxRestartWaitMs: number; readonly closeTimeoutMs: number };
+  readonly #process: SupervisedProcess;
+  /** Of the present life; undefined between lives. */
+  #transport: TensorTransport | undefined;
+  /** Not answered yet, oldest first; the first `#sent` of them are with the process. */
+  readonly #calls: PendingCall[] = [];
+  #sent = 0;
+  #nextId = 0;
+  #isWriting = false;
+  readonly #arrivals: Arrival[] = [];
+  #reading: Promise<void> | undefined;
+  #wasReady = false;
+  #closing: Promise<void> | undefined;
+  readonly #attemptWaiters: (() => void)[] = [];
+  #idle: (() => void) | undefined;
+
+  constructor({ launch, options, ...init }: ModelProcessInit) {
+    this.#name = init.name;
+    this.#clock = options.supervisor?.clock ?? systemClock;
+    this.#options = { ...DEFAULTS, ...options };
+    this.#process = new SupervisedProcess({
+      ...init,
+      launch: () => ({ ...launch(), descriptors: this.#openTransport(options.transport).descriptors }),
+      listeners: {
+        ready: () => this.#afterReading(() => this.#ready()),
+        frame: (frame) => this.#arrived(frame),
+        down: (error) => this.#afterReading(() => this.#down(error)),
+      },
+      ...(options.supervisor === undefined ? {} : { options: options.supervisor }),
+    });
+  }
+
+  get isReady(): boolean {
+    return this.#process.state.kind === 'ready';
+  }
+
+  /** Of the process that is ready. */
+  get pid(): number | undefined {
+    return this.#process.state.kind === 'ready' ? this.#process.state.pid : undefined;
+  }
+
+  /**
+   * Starts the process; a failure is final.
+   * @throws {SupervisorError} why it is not ready
+   */
+  async start(): Promise<void> {
+    try {
+      await this.#process.start();
+    } catch (thrown) {
+      this.#transport?.close();
+      throw thrown;
+    }
+  }
+
+  /**
+   * Runs a call after those before it. Its tensors are borrowed until the promise settles.
+   * @throws {CallFailure} the process refused
+   * @throws {SupervisorError} the process ended under the call, or is not there
+   * @throws {TransportError} the tensors do not fit
+   */
+  run(call: Call): Promise<Outcome> {
+    const refusal = this.#refusal();
+    if (refusal !== undefined) return Promise.reject(refusal);
+    this.#nextId = (this.#nextId + 1) % IDS;
+    const id = this.#nextId;
+    const settled = new Promise<Outcome>((resolve, reject) => {
+      this.#calls.push({ ...call, id, writeNs: 0, resolve, reject });
+    });
+    void this.#writeCalls();
+    return settled;
+  }
+
+  /** Settles when a process that is down is ready again, or has failed to become so, or is given up; at once otherwise. */
+  nextAttempt(): Promise<void> {
+    if (this.isReady || this.#closing !== undefined) return Promise.resolve();
+    return new Promise((resolve) => this.#attemptWaiters.push(resolve));
+  }
+
+  /** Waits for running calls, then ends the process and gives the memory back. Idempotent. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  #openTransport(options: TransportOptions | undefined): TensorTransport {
+    this.#wasReady = false;
+    this.#transport?.close();
+    this.#transport = new TensorTransport(options);
+    return this.#transport;
+  }
+
+  #refusal(): SupervisorError | undefined {
+    if (this.#closing !== undefined) return this.#closedError();
+    const { state } = this.#process;
+    if (state.kind !== 'waiting') return undefined;
+    const waitMs = (state.restartAtMicros - this.#clock.nowMicros()) / 1000;
+    if (waitMs <= this.#options.maxRestartWaitMs) return undefined;
+    const { message, lastLines } = state.error;
+    const text = `${message}; it is started again in ${Math.ceil(waitMs / 1000)} s`;
+    return new SupervisorError({ code: 'UNAVAILABLE', reason: 'exit', message: text, lastLines, cause: state.error });
+  }
+
+  /** Writes calls one after another, so that they reach the process in their order whatever their size. */
+  async #writeCalls(): Promise<void> {
+    if (this.#isWriting) return;
+    this.#isWriting = true;
+    for (let call = this.#nextUnsent(); call !== undefined; call = this.#nextUnsent()) {
+      const transport = this.#transport;
+      if (transport === undefined || !this.isReady) break;
+      const start = process.hrtime.bigint();
+      try {
+        const written = transport.write(call);
+        const message = written instanceof Promise ? await written : written;
+        call.writeNs = Number(process.hrtime.bigint() - start);
+        // The process may have ended meanwhile; the call is written again for the next.
+        if (transport !== this.#transport) continue;
+        this.#sent++;
+        this.#process.send(RUN, message);
+      } catch (thrown) {
+        if (transport === this.#transport) this.#settle(call, () => call.reject(thrown));
+      }
+    }
+    this.#isWriting = false;
+  }
+
+  #nextUnsent(): PendingCall | undefined {
+    return this.#calls[this.#sent];
+  }
+
+  #arrived(frame: Frame): void {
+    if (this.#transport === undefined) return;
+    this.#arrivals.push({ frame, transport: this.#transport });
+    this.#reading ??= this.#readArrivals();
+  }
+
+  /** Reads results one after another, so that calls are answered in their order whatever the size. */
+  async #readArrivals(): Promise<void> {
+    for (let next = this.#arrivals.shift(); next !== undefined; next = this.#arrivals.shift()) {
+      try {
+        await this.#readArrival(next);
+      } catch (thrown) {
+        const reason = thrown instanceof Error ? thrown.message : String(thrown);
+        const message = `${this.#name} was killed because of a result that cannot be read: ${reason}`;
+        this.#process.kill({ code: 'INTERNAL', reason: 'protocol', message, cause: thrown });
+      }
+    }
+    this.#reading = undefined;
+  }
+
+  async #readArrival({ frame: { type, payload }, transport }: Arrival): Promise<void> {
+    const call = this.#sent > 0 ? this.#calls[0] : undefined;
+    if (call === undefined || payload.length < 4 || payload.readUInt32LE(0) !== call.id) {
+      throw new RangeError('it belongs to no call');
+    }
+    if (type === RUN_FAILED) {
+      transport.discard(call.id);
+      this.#sent--;
+      this.#settle(call, () => call.reject(new CallFailure(payload.subarray(4))));
+      return;
+    }
+    if (type !== DONE) throw new RangeError(`a message of type ${type}`);
+    const start = process.hrtime.bigint();
+    const reading = transport.read(payload);
+    const { tensors, numbers } = reading instanceof Promise ? await reading : reading;
+    const readNs = Number(process.hrtime.bigint() - start);
+    this.#sent--;
+    this.#settle(call, () => call.resolve({ tensors, numbers, writeNs: call.writeNs, readNs }));
+  }
+
+  #settle(call: PendingCall, settle: () => void): void {
+    this.#calls.splice(this.#calls.indexOf(call), 1);
+    settle();
+    if (this.#calls.length === 0) this.#idle?.();
+  }
+
+  /** What a process sent counts before its end does. */
+  #afterReading(then: () => void): void {
+    if (this.#reading === undefined) then();
+    else void this.#reading.then(then);
+  }
+
+  #ready(): void {
+    this.#wasReady = true;
+    this.#attemptEnded();
+    void this.#writeCalls();
+  }
+
+  #down(error: SupervisorError): void {
+    this.#transport?.close();
+    this.#transport = undefined;
+    const isStartFailure = !this.#wasReady;
+    const running = this.#sent > 0 ? this.#calls[0] : undefined;
+    this.#sent = 0;
+    if (running !== undefined) this.#settle(running, () => running.reject(error));
+    if (isStartFailure || this.#closing !== undefined) this.#rejectAll(error);
+    this.#attemptEnded();
+  }
+
+  #rejectAll(error: SupervisorError): void {
+    this.#sent = 0;
+    for (const call of [...this.#calls]) this.#settle(call, () => call.reject(error));
+  }
+
+  #attemptEnded(): void {
+    for (const resolve of this.#attemptWaiters.splice(0)) resolve();
+  }
+
+  async #close(): Promise<void> {
+    if (!this.isReady) this.#rejectAll(this.#closedError());
+    if (this.#calls.length > 0) await this.#idleWithinLimit();
+    await this.#process.stop();
+    this.#rejectAll(this.#closedError());
+    this.#transport?.close();
+    this.#attemptEnded();
+  }
+
+  async #idleWithinLimit(): Promise<void> {
+    let timer: Timer | undefined;
+    await new Promise<void>((resolve) => {
+      this.#idle = resolve;
+      const { closeTimeoutMs } = this.#options;
+      timer = this.#clock.at(this.#clock.nowMicros() + closeTimeoutMs * 1000, () => {
+        const message = `${this.#name} was ended because its call still ran ${closeTimeoutMs / 1000} s after it was closed`;
+        const error = new SupervisorError({ code: 'UNAVAILABLE', reason: 'stopped', message });
+        this.#process.kill(error);
+        this.#rejectAll(error);
+        resolve();
+      });
+    });
+    timer?.cancel();
+  }
+
+  #closedError(): SupervisorError {
+    return new SupervisorError({ code: 'UNAVAILABLE', reason: 'stopped', message: `${this.#name} is closed` });
+  }
+}

@@ -1,0 +1,6 @@
+import torch
+
+
+class Identity(torch.nn.Module):
+    def forward(self, *inputs):
+        return inputs
