@@ -49,8 +49,8 @@ const servers = {
     repository,
     '--http-port',
     '0',
-    '--log-info',
-    'false',
+    '--log-format',
+    'default',
   ]),
   bare: await start([here('src/bare-server.mjs')]),
 };
