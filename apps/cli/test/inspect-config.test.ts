@@ -3,25 +3,13 @@ import { testModel } from '@nereid/testing';
 import { describe, expect, it } from 'vitest';
 import { planBatch } from '../src/inspect/batch.ts';
 import { examples, nereid, onDisk } from './nereid.ts';
-
-const PACKAGES: readonly [file: string, model: string | undefined][] = [
-  [join(examples, 'mlp', '1', 'model.pt2'), undefined],
-  [join(examples, 'nested', '1', 'model.pt2'), undefined],
-  [join(testModel('archive_nested'), 'model.pt2'), undefined],
-  [join(testModel('archive_several'), 'model.pt2'), 'burnt_in'],
-  [join(testModel('archive_several'), 'model.pt2'), 'keyword_only'],
-  [join(testModel('backend_aoti'), 'add.pt2'), undefined],
-  [join(testModel('backend_aoti'), 'complex.pt2'), undefined],
-  [join(testModel('backend_aoti'), 'mean.pt2'), undefined],
-  [join(testModel('backend_aoti'), 'static.pt2'), undefined],
-];
-
-const modelOption = (model: string | undefined) => (model === undefined ? [] : ['--model', model]);
+import { inspectArguments, PACKAGES } from './packages.ts';
 
 describe('the configuration of a package', () => {
-  it.each(PACKAGES)('fits its file and passes nereid config: %s %s', async (file, model) => {
-    const { code, stdout, stderr } = await nereid(['inspect', '--config', file, ...modelOption(model)]);
+  it.each(PACKAGES)('fits its file and passes nereid config: $name', async (given) => {
+    const { code, stdout, stderr } = await nereid(['inspect', '--config', ...inspectArguments(given)]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const { file } = given;
     using directory = onDisk({ 'm/config.pbtxt': stdout, [`m/1/${basename(file)}`]: { copyOf: file } });
     const checked = await nereid(['config', join(directory.path, 'm')]);
     expect(checked).toMatchObject({ code: 0, stderr: '' });
@@ -30,8 +18,8 @@ describe('the configuration of a package', () => {
     expect(inspected.code).toBe(0);
   });
 
-  it.each(PACKAGES)('is laid out as --format does: %s %s', async (file, model) => {
-    const { stdout } = await nereid(['inspect', '--config', file, ...modelOption(model)]);
+  it.each(PACKAGES)('is laid out as --format does: $name', async (given) => {
+    const { stdout } = await nereid(['inspect', '--config', ...inspectArguments(given)]);
     expect((await nereid(['config', '--format', '-'], { stdin: stdout })).stdout).toBe(stdout);
   });
 
