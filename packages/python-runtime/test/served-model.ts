@@ -14,7 +14,12 @@ import {
 } from '@nereid/core';
 import { createModelConfig, type DataType, type Init, type ModelConfig } from '@nereid/model-config';
 import { RecordingResponder, requestFor, tensor, usePython } from '@nereid/testing';
-import { type PythonInstance, type PythonModel, PythonRuntimeBackend, type PythonRuntimeOptions } from '../src/index.ts';
+import {
+  type PythonInstance,
+  type PythonModel,
+  PythonRuntimeBackend,
+  type PythonRuntimeOptions,
+} from '../src/index.ts';
 
 const MODELS = join(dirname(fileURLToPath(import.meta.url)), 'models');
 
