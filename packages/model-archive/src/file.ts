@@ -1,4 +1,5 @@
 /** Reading pieces of a file that may be many gigabytes long. */
+import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { ModelArchiveError } from './errors.ts';
 
@@ -15,7 +16,8 @@ export interface OpenFile {
  * @throws {ModelArchiveError} `unreadable` when it cannot be opened or read, or is no regular file
  */
 export async function withFile<T>(path: string, use: (file: OpenFile) => Promise<T>): Promise<T> {
-  const handle = await open(path, 'r').catch((cause: unknown) => {
+  // Without O_NONBLOCK opening a pipe would wait for a writer for ever.
+  const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((cause: unknown) => {
     throw unreadable(path, cause);
   });
   try {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type ModelFile, sniffModelFile } from '../src/index.ts';
@@ -103,6 +104,19 @@ describe('other files', () => {
     expect(found.kind).toBe(kind);
     expect(found.remedy ?? '').toContain(remedy);
   });
+
+  it.skipIf(process.platform === 'win32')(
+    'a pipe is an error that says so, and is not waited for (not on Windows)',
+    async () => {
+      using disk = temporary();
+      const path = join(disk.directory, 'model.pt');
+      execFileSync('mkfifo', [path]);
+      await expect(sniffModelFile(path)).rejects.toMatchObject({
+        reason: 'unreadable',
+        message: expect.stringContaining('is not a regular file'),
+      });
+    },
+  );
 
   it('a file that is not there and a directory are errors that say so', async () => {
     using disk = temporary();
