@@ -1,17 +1,10 @@
 import { Command } from 'commander';
 import packageJson from '../package.json' with { type: 'json' };
+import { type CommandContext, examples } from './commands/command.ts';
 import { addConfigCommand } from './commands/config.ts';
 import { addInferCommand } from './commands/infer.ts';
 import { addInspectCommand } from './commands/inspect.ts';
 import { addServeCommand } from './commands/serve.ts';
-import type { Io } from './io.ts';
-
-/** What a command needs of its surroundings. */
-export interface CommandContext {
-  readonly io: Io;
-  /** Sets the exit code of a command that ran to its end; 0 unless called. */
-  exit(code: number): void;
-}
 
 /** The command line as commander sees it. It throws `CommanderError` instead of ending the process. */
 export function createProgram(context: CommandContext): Command {
@@ -49,8 +42,3 @@ const EXIT_CODES = `
 Exit codes: 0 done, 1 the operation failed or found problems, 2 wrong usage.
 NO_COLOR=1 turns colours off; NEREID_DEBUG=1 shows where an error comes from.
 `;
-
-/** The part of a help text that shows how it is done. */
-export function examples(...lines: readonly string[]): string {
-  return `\nExamples:\n${lines.map((line) => `  $ ${line}\n`).join('')}`;
-}

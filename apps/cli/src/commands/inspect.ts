@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { type CommandContext, examples } from '../program.ts';
+import { type CommandContext, examples } from './command.ts';
 
 export interface InspectOptions {
   readonly json?: boolean;

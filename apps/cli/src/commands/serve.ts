@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { CliError } from '../errors.ts';
 import type { Io } from '../io.ts';
-import { examples } from '../program.ts';
+import { examples } from './command.ts';
 
 const DESCRIPTION = 'Serves the models of one or more repositories over HTTP until SIGINT or SIGTERM.';
 

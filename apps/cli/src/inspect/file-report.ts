@@ -33,7 +33,7 @@ export interface TorchScriptReport extends FileFacts, TorchScriptInspection {
 }
 
 /** A file that no server serves. */
-export interface OtherReport extends FileFacts {
+interface OtherReport extends FileFacts {
   readonly kind: Exclude<ModelFileKind, 'aoti' | 'torchscript'>;
   /** How to come by one that is served. */
   readonly remedy: string;

@@ -5,7 +5,7 @@ export function formatDims(shape: readonly DeclaredDim[]): string {
   return `[${shape.map(formatDim).join(', ')}]`;
 }
 
-export function formatDim(dim: DeclaredDim): string {
+function formatDim(dim: DeclaredDim): string {
   return typeof dim === 'number' ? String(dim) : `${dim.min}..${dim.max ?? ''}`;
 }
 
