@@ -2,11 +2,11 @@
  * The addon, one to one: no opinions, no defaults. `@nereid/pytorch-backend` is the friendly side.
  *
  * Datatypes cross as numbers: `DataType` of the model configuration (TYPE_BOOL 1 … TYPE_STRING 13, TYPE_BF16 14); 0 is a torch dtype without one.
- * Every error of a model or a file is an `Error` whose `code` is one of the eight status codes of `@nereid/core` and whose message is torch's text, untrimmed but
- * for the C++ stack. Arguments of the wrong type are TypeErrors and RangeErrors.
+ * Every error of a model or a file is an `Error` whose `code` is one of the eight status codes of `@nereid/core` and whose message is torch's text,
+ * untrimmed but for the C++ stack. Arguments of the wrong type are TypeErrors and RangeErrors.
  *
- * Importing the package loads the addon. If that fails the import throws an Error with code UNAVAILABLE whose message lists what was tried, what was found and what to
- * do. Every function belongs to the thread that imported it; every thread may import.
+ * Importing the package loads the addon. If that fails the import throws an Error with code UNAVAILABLE whose message lists what was tried, what was
+ * found and what to do. Every function belongs to the thread that imported it; every thread may import.
  */
 
 export type DatatypeNumber = number;
@@ -68,11 +68,14 @@ export interface AotiOptions {
   readonly device: number;
 }
 
-/** Both load off the calling thread. Rejected with NOT_FOUND if there is no such file, INVALID_ARG if it is no file or has no `forward`, INTERNAL if torch refuses it. */
+/**
+ * Both load off the calling thread. Rejected with NOT_FOUND if there is no such file, INVALID_ARG if it is no file or has no `forward`, UNAVAILABLE if it
+ * may not be read or the device is not there, INTERNAL if torch refuses it.
+ */
 export function loadTorchScript(options: TorchScriptOptions): Promise<TorchScriptModule>;
 export function loadAoti(options: AotiOptions): Promise<AotiPackage>;
 
-/** A module; instances made from one handle share its weights. It is kept by its instances, and freed unclosed once it is collected and they have ended. */
+/** A module; its instances share its weights and keep it. Unclosed, it is freed once the handle is collected and they have ended. */
 export interface TorchScriptModule {
   readonly schema: ForwardSchema;
   createInstance(options: InstanceOptions): Instance;
@@ -134,8 +137,9 @@ export interface NativeError extends Error {
 }
 
 /**
- * One batch. The arrays are read during the call and not kept; the bytes behind `buffers` are borrowed until the batch completed: they are kept
- * alive, and the caller leaves them unchanged. A model that works in place may change the bytes of a request that is alone. Sizes that do not agree fail the batch with INVALID_ARG.
+ * One batch. The arrays are read during the call and not kept; the bytes behind `buffers` are borrowed until the batch completed: they are kept alive,
+ * and the caller leaves them unchanged. A model that works in place may change the bytes of a request that is alone. Sizes that do not agree fail the
+ * batch with INVALID_ARG.
  */
 export interface Batch {
   /** Bytes of every input of every request, input-major: `buffers[input * requests + request]`. */
@@ -174,7 +178,10 @@ export interface OutputTensor {
 export interface Instance {
   /** Queues a batch for the instance's thread and returns at once. Throws UNAVAILABLE after `close()`. */
   execute(batch: Batch): void;
-  /** Runs a batch on the calling thread with one intra-op thread. The caller makes sure that nothing is queued. Throws NativeError. */
+  /**
+   * Runs a batch on the calling thread with one intra-op thread. The caller makes sure that nothing is queued. Throws NativeError. A compiled package
+   * that was run so stays mapped after `close()`, until the calling thread ends.
+   */
   executeSync(batch: Batch): Outcome;
   /** Finishes what is queued, then ends the thread. Idempotent. */
   close(): Promise<void>;

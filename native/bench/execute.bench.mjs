@@ -3,7 +3,8 @@
  *
  *   node native/bench/execute.bench.mjs [--rounds N] [--calls N] [--json FILE]
  *
- * wall: time per batch. loop: CPU time of the loop thread per batch, the crossing (for `sync` also the model). total: CPU time of the process per batch.
+ * wall: time per batch. loop: CPU time of the loop thread per batch: the crossing and its share of a wake-up (for `sync` also the model). total: CPU time of the process
+ * per batch. `burst` is the crossing alone: many batches are submitted, the loop stands still until all are done, and one wake-up delivers them.
  * Each is the median of the rounds with the range; modes take turns, so that a disturbance hits all of them.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -99,6 +100,24 @@ const modes = [
       }),
   })),
 ];
+
+const BURST = 1000;
+const nobody = new Int32Array(new SharedArrayBuffer(4));
+
+modes.push({
+  name: 'burst',
+  run: async () => {
+    for (let done = 0; done < calls; done += BURST) {
+      const delivered = new Promise((resolve) => {
+        finish = resolve;
+      });
+      left = BURST;
+      while (left > 0) submit();
+      Atomics.wait(nobody, 0, 0, BURST / 10);
+      await delivered;
+    }
+  },
+});
 
 for (const mode of modes) await mode.run();
 const samples = new Map(modes.map(({ name }) => [name, []]));

@@ -1,6 +1,7 @@
 #include "binding/convert.h"
 
 #include <cstring>
+#include <limits>
 
 namespace nereid {
 namespace {
@@ -80,9 +81,14 @@ ByteView ReadBytes(napi_env env, napi_value value) {
   return {static_cast<const uint8_t*>(data), length};
 }
 
-napi_value Number(napi_env env, double value) {
+// A small integer costs V8 nothing; a double is an object on its heap.
+napi_value Number(napi_env env, int64_t value) {
   napi_value number = nullptr;
-  napi_create_double(env, value, &number);
+  if (value >= std::numeric_limits<int32_t>::min() && value <= std::numeric_limits<int32_t>::max()) {
+    napi_create_int32(env, static_cast<int32_t>(value), &number);
+  } else {
+    napi_create_double(env, static_cast<double>(value), &number);
+  }
   return number;
 }
 
@@ -91,7 +97,7 @@ napi_value ToNumbers(napi_env env, const std::vector<Integer>& values) {
   napi_value array = nullptr;
   napi_create_array_with_length(env, values.size(), &array);
   for (uint32_t i = 0; i < values.size(); i++)
-    napi_set_element(env, array, i, Number(env, static_cast<double>(values[i])));
+    napi_set_element(env, array, i, Number(env, static_cast<int64_t>(values[i])));
   return array;
 }
 
@@ -106,12 +112,12 @@ void AppendOutput(napi_env env, const Outcome& outcome, Output& output, MemoryLe
                   std::vector<napi_value>& arguments) {
   napi_value undefined = nullptr;
   napi_get_undefined(env, &undefined);
-  arguments.push_back(Number(env, static_cast<int>(output.datatype)));
+  arguments.push_back(Number(env, static_cast<int64_t>(output.datatype)));
   arguments.push_back(output.memory ? memory.Wrap(env, output)
                                     : CopyToBuffer(env, outcome.small.data() + output.offset, output.size));
   arguments.push_back(output.datatype == DataType::kString ? ToNumbers(env, output.ends) : undefined);
-  arguments.push_back(Number(env, static_cast<double>(output.shape.size())));
-  for (const int64_t dimension : output.shape) arguments.push_back(Number(env, static_cast<double>(dimension)));
+  arguments.push_back(Number(env, static_cast<int64_t>(output.shape.size())));
+  for (const int64_t dimension : output.shape) arguments.push_back(Number(env, dimension));
 }
 
 }  // namespace
@@ -182,7 +188,7 @@ void ReadBatch(napi_env env, napi_value buffers, napi_value rows, napi_value sha
 
 void AppendOutcome(napi_env env, Outcome& outcome, MemoryLedger& memory, std::vector<napi_value>& arguments) {
   for (const int64_t time : {outcome.input_ns, outcome.infer_ns, outcome.output_ns}) {
-    arguments.push_back(Number(env, static_cast<double>(time)));
+    arguments.push_back(Number(env, time));
   }
   for (Output& output : outcome.outputs) AppendOutput(env, outcome, output, memory, arguments);
 }
