@@ -31,10 +31,24 @@ export async function configure({ directory, tools, libtorch, definitions = {} }
 /** Builds what is out of date: everything that is built by default, or one `target`. */
 export async function build({ directory, tools, target, onLine }) {
   const jobs = Math.max(1, Math.min(availableParallelism(), Math.floor(totalmem() / BYTES_PER_COMPILER)));
-  await cmakeJs('build', { directory, tools, args: ['--parallel', String(jobs), ...(target ? ['--target', target] : [])], onLine });
+  await cmakeJs('build', {
+    directory,
+    tools,
+    args: ['--parallel', String(jobs), ...(target ? ['--target', target] : [])],
+    onLine,
+  });
 }
 
 function cmakeJs(verb, { directory, tools, args, onLine }) {
-  const common = ['--directory', packageRoot, '--out', directory, '--cmake-path', tools.cmake, '--generator', tools.generator];
+  const common = [
+    '--directory',
+    packageRoot,
+    '--out',
+    directory,
+    '--cmake-path',
+    tools.cmake,
+    '--generator',
+    tools.generator,
+  ];
   return run({ command: process.execPath, args: [CMAKE_JS, verb, ...common, ...args], cwd: packageRoot, onLine });
 }

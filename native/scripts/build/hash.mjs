@@ -13,7 +13,10 @@ export function hashSources(rest) {
   const sha = createHash('sha256').update(JSON.stringify(rest));
   for (const name of HEADER_PACKAGES) sha.update(`${name}@${require(`${name}/package.json`).version}\0`);
   for (const file of SOURCES.flatMap((source) => filesIn(join(packageRoot, source))).sort()) {
-    sha.update(`${relative(packageRoot, file)}\0`).update(readFileSync(file)).update('\0');
+    sha
+      .update(`${relative(packageRoot, file)}\0`)
+      .update(readFileSync(file))
+      .update('\0');
   }
   return sha.digest('hex');
 }

@@ -22,5 +22,8 @@ export async function run({ command, args, cwd, env = {}, onLine = () => {} }) {
     child.on('error', reject);
     child.on('close', resolve);
   });
-  if (code !== 0) throw new Problem(`${tail.join('\n')}\n\n${command} failed with exit code ${code}; the end of its output is above.`);
+  if (code !== 0)
+    throw new Problem(
+      `${tail.join('\n')}\n\n${command} failed with exit code ${code}; the end of its output is above.`,
+    );
 }

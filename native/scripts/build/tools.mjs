@@ -17,8 +17,10 @@ export function findTools() {
   const make = ninja ?? which('make');
   const compiler = process.env.CXX ?? 'c++';
   const missing = [
-    cmake === undefined && 'CMake was not found: pip install cmake, or with your system (Debian, Ubuntu: apt-get install cmake).',
-    make === undefined && 'Neither Ninja nor Make was found: pip install ninja, or with your system (Debian, Ubuntu: apt-get install ninja-build).',
+    cmake === undefined &&
+      'CMake was not found: pip install cmake, or with your system (Debian, Ubuntu: apt-get install cmake).',
+    make === undefined &&
+      'Neither Ninja nor Make was found: pip install ninja, or with your system (Debian, Ubuntu: apt-get install ninja-build).',
     compilerProblem(compiler),
   ].filter(Boolean);
   if (missing.length > 0) throw new Problem(missing.join('\n'));
