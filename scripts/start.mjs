@@ -40,7 +40,7 @@ async function inferOnce(address) {
 }
 
 async function smoke(args) {
-  const server = serve(['--http-port', '0', ...args], ['ignore', 'pipe', 'inherit']);
+  const server = serve(['--http-port', '0', '--log-format', 'default', ...args], ['ignore', 'pipe', 'inherit']);
   try {
     const address = await listening(server);
     server.stdout.resume();
