@@ -427,18 +427,25 @@ def serve(channel):
         start = json.loads(payload)
         torch = import_torch()
         set_threads(torch, channel, start)
-        # For the life of the process: nothing here ever trains.
-        torch.inference_mode().__enter__()
-        runner = Runner(torch, channel, start)
     except BaseException as error:
-        channel.send(FAILED, describe(error))
-        return 1
-    channel.send(READY, json.dumps({"torch": torch.__version__, "python": sys.version.split()[0]}).encode())
-    while True:
-        kind, payload = channel.receive()
-        if kind != RUN:
-            return 0
-        runner.run(payload)
+        return refuse(channel, error)
+    # For the life of the process: nothing here ever trains.
+    with torch.inference_mode():
+        try:
+            runner = Runner(torch, channel, start)
+        except BaseException as error:
+            return refuse(channel, error)
+        channel.send(READY, json.dumps({"torch": torch.__version__, "python": sys.version.split()[0]}).encode())
+        while True:
+            kind, payload = channel.receive()
+            if kind != RUN:
+                return 0
+            runner.run(payload)
+
+
+def refuse(channel, error):
+    channel.send(FAILED, describe(error))
+    return 1
 
 
 if __name__ == "__main__":

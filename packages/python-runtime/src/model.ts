@@ -7,10 +7,10 @@ import { ModelProcess, type ModelProcessOptions } from './model-process.ts';
 import type { PythonParameters } from './parameters.ts';
 import { startError } from './python-error.ts';
 import type { Launch } from './supervisor/index.ts';
+import { DEFAULT_MAX_BYTES } from './transport/index.ts';
 
 /** Beside `src` and `dist` alike. */
 const RUNTIME = fileURLToPath(new URL('../python/runtime.py', import.meta.url));
-const DEFAULT_MAX_BYTES = 2 ** 32;
 
 export interface PythonModelInit {
   readonly plan: ModelPlan;

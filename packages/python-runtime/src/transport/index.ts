@@ -3,6 +3,7 @@ export { TransportError, type TransportErrorInit, type TransportErrorReason } fr
 export { FileRegion, type RegionOptions, type SharedRegion } from './shared-region.ts';
 export { type Slot, SlotAllocator } from './slot-allocator.ts';
 export {
+  DEFAULT_MAX_BYTES,
   type IncomingBatch,
   type IncomingTensor,
   type OutgoingBatch,

@@ -53,8 +53,9 @@ export interface IncomingBatch {
   readonly numbers: readonly number[];
 }
 
-const MIB = 2 ** 20;
-const DEFAULTS = { initialBytes: MIB, maxBytes: 4096 * MIB };
+/** 4 GiB, in each direction. */
+export const DEFAULT_MAX_BYTES = 2 ** 32;
+const DEFAULTS = { initialBytes: 2 ** 20, maxBytes: DEFAULT_MAX_BYTES };
 const PADDING = new Uint8Array(ALIGNMENT);
 
 export class TensorTransport {
@@ -71,7 +72,12 @@ export class TensorTransport {
     const { initialBytes, maxBytes } = { ...DEFAULTS, ...options };
     this.maxBytes = maxBytes;
     this.#outgoing = new FileRegion(options);
-    this.#incoming = new FileRegion(options);
+    try {
+      this.#incoming = new FileRegion(options);
+    } catch (thrown) {
+      this.#outgoing.close();
+      throw thrown;
+    }
     this.#outgoing.grow(initialBytes);
     this.#incoming.grow(initialBytes);
   }
