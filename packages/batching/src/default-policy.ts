@@ -4,14 +4,12 @@
  *
  * A request is refused, runs at once when a slot is free, or waits; each slot that becomes free takes the request that waited longest.
  */
-import { type Cancellable, RequestQueue } from './request-queue.ts';
+import { RequestQueue } from './request-queue.ts';
+import { leastLoaded, type SlotCounter } from './slot-counter.ts';
 
-/** An instance as the policy sees it. `load` belongs to the policy: it is 0 at first and written by nobody else. */
-export interface SlotCounter {
-  /** Requests it takes at a time, 1 at least. */
-  readonly capacity: number;
-  /** Slots taken. */
-  load: number;
+/** What the policy has to know of a request: a cancelled one counts no longer. */
+export interface Cancellable {
+  readonly isCancelled: boolean;
 }
 
 export type SchedulerEvent<R, I> =
@@ -39,7 +37,7 @@ export interface DefaultPolicyOptions<I> {
 export class DefaultPolicy<R extends Cancellable, I extends SlotCounter> {
   readonly #instances: readonly I[];
   readonly #maxQueueSize: number;
-  readonly #queue = new RequestQueue<R>();
+  readonly #queue = new RequestQueue<R>((request) => !request.isCancelled);
   #isStopping = false;
 
   constructor(options: DefaultPolicyOptions<I>) {
@@ -60,7 +58,7 @@ export class DefaultPolicy<R extends Cancellable, I extends SlotCounter> {
       case 'slot-free':
         return this.#free(event.instance);
       case 'cancel':
-        this.#queue.noteCancelled();
+        this.#queue.noteGone();
         return { type: 'reject', request: event.request, reason: 'cancelled' };
       case 'stop':
         this.#isStopping = true;
@@ -73,7 +71,7 @@ export class DefaultPolicy<R extends Cancellable, I extends SlotCounter> {
   #arrive(request: R, exclusive: boolean): SchedulerAction<R, I> | undefined {
     if (this.#isStopping) return { type: 'reject', request, reason: 'stopping' };
     if (request.isCancelled) return { type: 'reject', request, reason: 'cancelled' };
-    const instance = this.#leastLoaded();
+    const instance = leastLoaded(this.#instances);
     if (instance !== undefined) {
       instance.load = exclusive ? instance.capacity : instance.load + 1;
       return { type: 'dispatch', request, instance };
@@ -91,15 +89,5 @@ export class DefaultPolicy<R extends Cancellable, I extends SlotCounter> {
     if (request !== undefined) return { type: 'dispatch', request, instance };
     instance.load--;
     return undefined;
-  }
-
-  /** The instance with the fewest slots taken among those with a free one; of equals the first. */
-  #leastLoaded(): I | undefined {
-    let best: I | undefined;
-    for (const instance of this.#instances) {
-      if (instance.load === 0) return instance;
-      if (instance.load < instance.capacity && (best === undefined || instance.load < best.load)) best = instance;
-    }
-    return best;
   }
 }

@@ -1,16 +1,22 @@
 import { type ErrorCode, type InferenceRequest, InferenceServerError } from '@nereid/core';
-import type { RejectReason } from './default-policy.ts';
 
 /**
  * Why a scheduler failed a request.
- * `queue-full`, `stopping`: it was not taken. `cancelled`: it left the queue. `unanswered`, `execution-broke`: a defect of the backend.
+ * `queue-full`, `stopping`: it was not taken. `cancelled`, `timeout`: it left the queue. `unanswered`, `execution-broke`: a defect of the backend.
  */
-export type SchedulerErrorReason = 'queue-full' | 'stopping' | 'cancelled' | 'unanswered' | 'execution-broke';
+export type SchedulerErrorReason =
+  | 'queue-full'
+  | 'stopping'
+  | 'cancelled'
+  | 'timeout'
+  | 'unanswered'
+  | 'execution-broke';
 
 const CODES = {
   'queue-full': 'UNAVAILABLE',
   stopping: 'UNAVAILABLE',
   cancelled: 'CANCELLED',
+  timeout: 'UNAVAILABLE',
   unanswered: 'INTERNAL',
   'execution-broke': 'INTERNAL',
 } as const satisfies Record<SchedulerErrorReason, ErrorCode>;
@@ -26,21 +32,30 @@ export class SchedulerError extends InferenceServerError {
   }
 }
 
-/** What a request is failed with that the policy rejected. */
-export function rejectionOf(
-  rejected: { readonly request: InferenceRequest; readonly reason: RejectReason },
-  maxQueueSize: number,
-): SchedulerError {
-  const { request, reason } = rejected;
-  return new SchedulerError(reason, rejectionText(request.modelName, reason, maxQueueSize));
+/** Why a policy rejected a request. */
+export interface Rejected {
+  readonly request: InferenceRequest;
+  readonly reason: 'queue-full' | 'stopping' | 'cancelled' | 'timeout';
+  /** Requests that may wait, where that was the reason. */
+  readonly limit?: number;
 }
 
-function rejectionText(model: string, reason: RejectReason, maxQueueSize: number): string {
+/** What a request is failed with that the policy rejected. */
+export function rejectionOf(rejected: Rejected): SchedulerError {
+  return new SchedulerError(rejected.reason, rejectionText(rejected));
+}
+
+function rejectionText({ request: { modelName: model }, reason, limit }: Rejected): string {
   switch (reason) {
     case 'queue-full':
       return (
-        `Exceeds maximum queue size: ${maxQueueSize} requests already wait for model '${model}'; ` +
+        `Exceeds maximum queue size: ${limit} requests already wait for model '${model}'; ` +
         'send it again later, add model instances, or raise the limit'
+      );
+    case 'timeout':
+      return (
+        `Request timeout expired: the request waited in the queue of model '${model}' for as long as it may; ` +
+        'send it again later, add model instances, or allow a longer time'
       );
     case 'stopping':
       return `model '${model}' has stopped accepting new inference requests; it is being unloaded or the server is shutting down`;

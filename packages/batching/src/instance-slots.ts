@@ -1,5 +1,5 @@
 import type { InferenceRequest, ModelInstance } from '@nereid/core';
-import type { SlotCounter } from './default-policy.ts';
+import type { SlotCounter } from './slot-counter.ts';
 
 /** What an instance threw or rejected with, against its contract. */
 export interface Broken {
@@ -7,9 +7,9 @@ export interface Broken {
 }
 
 /** Told once per run, when it is over. */
-export type RunListener = (run: Run, request: InferenceRequest, broken: Broken | undefined) => void;
+export type RunListener = (run: Run, batch: readonly InferenceRequest[], broken: Broken | undefined) => void;
 
-/** A model instance and one `Run` for each request it takes at a time. */
+/** A model instance and one `Run` for each batch it takes at a time. */
 export class InstanceSlots implements SlotCounter {
   readonly model: ModelInstance;
   readonly capacity: number;
@@ -35,17 +35,17 @@ export class InstanceSlots implements SlotCounter {
 }
 
 /**
- * One request on an instance. Made once per slot, with its continuations, so that starting it makes no closure, and no promise besides those of
+ * One batch on an instance. Made once per slot, with its continuations, so that starting it makes no closure, and no promise besides those of
  * `execute` and of waiting for it.
  */
 export class Run {
   readonly instance: InstanceSlots;
-  /** When the request was handed over. */
+  /** When the batch was handed over. */
   startedMicros = 0;
   /** Whether the scheduler measures it. */
   isTimed = false;
   isInline = false;
-  #request: InferenceRequest | undefined;
+  #batch: readonly InferenceRequest[] | undefined;
   readonly #listener: RunListener;
   readonly #onResolved = () => this.#finish(undefined);
   readonly #onRejected = (thrown: unknown) => this.#finish({ thrown });
@@ -56,35 +56,35 @@ export class Run {
   }
 
   /** Ends later, in a turn of its own, even when the instance throws instead of rejecting: so runs never nest. */
-  start(request: InferenceRequest): void {
-    this.#request = request;
-    execute(this.instance.model, request).then(this.#onResolved, this.#onRejected);
+  start(batch: readonly InferenceRequest[]): void {
+    this.#batch = batch;
+    execute(this.instance.model, batch).then(this.#onResolved, this.#onRejected);
   }
 
   /** Ends within the call. */
-  startInline(request: InferenceRequest): void {
-    this.#request = request;
-    this.#finish(executeInline(this.instance.model, request));
+  startInline(batch: readonly InferenceRequest[]): void {
+    this.#batch = batch;
+    this.#finish(executeInline(this.instance.model, batch));
   }
 
   #finish(broken: Broken | undefined): void {
-    const request = this.#request;
-    this.#request = undefined;
-    if (request !== undefined) this.#listener(this, request, broken);
+    const batch = this.#batch;
+    this.#batch = undefined;
+    if (batch !== undefined) this.#listener(this, batch, broken);
   }
 }
 
-function execute(model: ModelInstance, request: InferenceRequest): Promise<void> {
+function execute(model: ModelInstance, batch: readonly InferenceRequest[]): Promise<void> {
   try {
-    return model.execute([request]);
+    return model.execute(batch);
   } catch (thrown) {
     return Promise.reject(thrown);
   }
 }
 
-function executeInline(model: ModelInstance, request: InferenceRequest): Broken | undefined {
+function executeInline(model: ModelInstance, batch: readonly InferenceRequest[]): Broken | undefined {
   try {
-    model.executeInline?.([request]);
+    model.executeInline?.(batch);
     return undefined;
   } catch (thrown) {
     return { thrown };

@@ -2,11 +2,11 @@
 import type { InferenceRequest, ModelInstance } from '@nereid/core';
 import { silentLogger } from '@nereid/core';
 import { FakeBackend, type FakeBackendOptions, ManualClock, RecordingResponder, requestFor } from '@nereid/testing';
-import { DefaultScheduler, type DefaultSchedulerOptions } from '../src/index.ts';
+import { DefaultScheduler, type SchedulerOptions } from '../src/index.ts';
 
 export interface FixtureOptions extends Omit<FakeBackendOptions, 'clock'> {
   readonly instances?: number;
-  readonly scheduler?: Omit<DefaultSchedulerOptions, 'instances' | 'clock'>;
+  readonly scheduler?: Omit<SchedulerOptions, 'instances' | 'clock'>;
   /** Whether the instances' reports go to the scheduler; true by default. */
   readonly isObserved?: boolean;
 }

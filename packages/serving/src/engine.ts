@@ -1,4 +1,5 @@
 /** What front ends see of the engine. Everything here is independent of any protocol. */
+import type { BatchingStatistics } from '@nereid/batching';
 import type { InferenceRequest } from '@nereid/core';
 import type { ModelConfig } from '@nereid/model-config';
 
@@ -60,6 +61,8 @@ export interface ModelStatistics {
   readonly cacheMiss: StatisticDuration;
   /** Ascending by batch size. */
   readonly batches: readonly BatchStatistics[];
+  /** How the dynamic batcher formed batches and why it closed them; absent without one. */
+  readonly batching?: BatchingStatistics;
 }
 
 /**

@@ -10,7 +10,7 @@ export type {
 } from './engine.ts';
 export { ServingError, type ServingErrorReason } from './errors.ts';
 export type { LoadFailure } from './load-all.ts';
-export type { SchedulerOptions } from './load-version.ts';
 export type { ModelRow } from './model-set.ts';
+export type { SchedulerOptions } from './open-scheduler.ts';
 export { createEngine, type EngineOptions, type LoadReport, type ServingEngine } from './serving-engine.ts';
 export type { LeftOver, StopOptions, StopReport } from './stop.ts';

@@ -1,5 +1,4 @@
 /** Steps 7 to 9 of a load: backend, instances with warmup, scheduler. Everything opened is closed again when a later step fails. */
-import { DefaultScheduler, type DefaultSchedulerOptions } from '@nereid/batching';
 import {
   type Backend,
   type Clock,
@@ -15,12 +14,10 @@ import { ServingError } from './errors.ts';
 import { type Labels, readLabels } from './labels.ts';
 import { LoadedVersion } from './loaded-version.ts';
 import { closeModel, type OpenInstance, openInstance } from './open-instance.ts';
+import { openScheduler, type SchedulerOptions, type VersionScheduler } from './open-scheduler.ts';
 import { RequestCheck } from './request-check.ts';
 import { VersionStatistics } from './statistics.ts';
 import { type WarmupSample, warmupSamples } from './warmup-data.ts';
-
-/** How requests wait and run. */
-export type SchedulerOptions = Omit<DefaultSchedulerOptions, 'instances' | 'clock'>;
 
 /** What all loads share. */
 export interface LoadContext {
@@ -111,7 +108,7 @@ async function assemble(
     await openInstance({ ...planned, modelName: plan.name, model, check, samples, report: reports.take }, opened);
   }
   const active = opened.filter(({ isPassive }) => !isPassive).map(({ instance }) => instance);
-  const scheduler = new DefaultScheduler({ ...context.scheduler, instances: active, clock });
+  const scheduler = openScheduler(plan.config, { options: context.scheduler, instances: active, clock });
   reports.scheduler = scheduler;
   const { name, config, version } = plan;
   const { statistics } = reports;
@@ -122,7 +119,7 @@ async function assemble(
 /** Where the execution reports of all instances of a version go. The scheduler comes later than the instances that report. */
 class Reports {
   readonly statistics = new VersionStatistics();
-  scheduler: DefaultScheduler | undefined;
+  scheduler: VersionScheduler | undefined;
   readonly take = (execution: ExecutionReport): void => {
     this.statistics.executed(execution);
     this.scheduler?.observe(execution);

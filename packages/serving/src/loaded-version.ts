@@ -6,12 +6,12 @@ import {
   type InstanceSpec,
   type LoadedModel,
   type RequestObserver,
-  type Scheduler,
 } from '@nereid/core';
 import type { ModelConfig } from '@nereid/model-config';
 import type { ModelStatistics } from './engine.ts';
 import type { Labels } from './labels.ts';
 import { closeModel, type OpenInstance } from './open-instance.ts';
+import type { VersionScheduler } from './open-scheduler.ts';
 import type { RequestCheck } from './request-check.ts';
 import type { VersionStatistics } from './statistics.ts';
 
@@ -22,7 +22,7 @@ export interface LoadedVersionInit {
   readonly labels: Labels;
   readonly model: LoadedModel;
   readonly instances: readonly OpenInstance[];
-  readonly scheduler: Scheduler;
+  readonly scheduler: VersionScheduler;
   readonly check: RequestCheck;
   readonly statistics: VersionStatistics;
   readonly clock: Clock;
@@ -42,7 +42,7 @@ export class LoadedVersion implements RequestObserver {
   readonly instances: readonly InstanceSpec[];
   readonly #init: LoadedVersionInit;
   readonly #clock: Clock;
-  readonly #scheduler: Scheduler;
+  readonly #scheduler: VersionScheduler;
   readonly #statistics: VersionStatistics;
   /** What a signature remembers instead of the version itself, so that a front end's cache keeps no unloaded model alive. */
   readonly #seal = Object.freeze({});
@@ -95,7 +95,9 @@ export class LoadedVersion implements RequestObserver {
   }
 
   statistics(): ModelStatistics {
-    return this.#statistics.snapshot(this);
+    const counted = this.#statistics.snapshot(this);
+    const { batching } = this.#scheduler;
+    return batching === undefined ? counted : { ...counted, batching };
   }
 
   /**

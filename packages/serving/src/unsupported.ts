@@ -11,7 +11,7 @@ export interface UnsupportedFeature {
 type Rule = (config: ModelConfig) => UnsupportedFeature | undefined;
 
 const REFUSALS: readonly Rule[] = [ensemble, sequenceBatching, decoupled, repositoryAgents, batchInput, batchOutput];
-const WARNINGS: readonly Rule[] = [dynamicBatching, responseCache];
+const WARNINGS: readonly Rule[] = [responseCache];
 
 /** Features that the model cannot do without, so that it must not be loaded. */
 export function refusedFeatures(config: ModelConfig): readonly UnsupportedFeature[] {
@@ -63,12 +63,6 @@ function batchOutput({ batchOutput: outputs, name }: ModelConfig): UnsupportedFe
   if (outputs.length === 0) return undefined;
   const message = `model '${name}' has batch_output, which is not supported; let the output have one row per row of the inputs`;
   return { path: 'batch_output[0]', message };
-}
-
-function dynamicBatching({ dynamicBatching: batching, name }: ModelConfig): UnsupportedFeature | undefined {
-  if (batching === undefined) return undefined;
-  const message = `model '${name}': dynamic_batching is not supported; each request runs as a batch of its own, and queue policies have no effect`;
-  return { path: 'dynamic_batching', message };
 }
 
 function responseCache({ responseCache: cache, name }: ModelConfig): UnsupportedFeature | undefined {

@@ -328,12 +328,11 @@ describe('versions', () => {
 });
 
 describe('what is left out without harm is said once', () => {
-  it.each([
-    ['dynamic_batching { }', "model 'good': dynamic_batching is not supported"],
-    ['response_cache { enable: true }', "model 'good': response_cache is not supported"],
-  ])('%s', async (addition, warning) => {
-    await using served = await loaded({ 'good/config.pbtxt': ADD_SUB + addition, 'good/1/model.fake': '' });
+  it('response_cache', async () => {
+    const config = `${ADD_SUB}response_cache { enable: true }`;
+    await using served = await loaded({ 'good/config.pbtxt': config, 'good/1/model.fake': '' });
     expect(served.engine.isReady()).toBe(true);
+    const warning = "model 'good': response_cache is not supported";
     expect(served.log.at('warn')).toEqual([expect.stringContaining(warning)]);
   });
 });

@@ -1,0 +1,131 @@
+import type { Clock, ExecutionReport, InferenceRequest, ModelInstance } from '@nereid/core';
+import { defectOf } from './errors.ts';
+import { FastLane, type FastLaneOptions } from './fast-lane.ts';
+import { type Broken, InstanceSlots, type Run } from './instance-slots.ts';
+
+export interface BatchRunnerOptions {
+  readonly instances: readonly ModelInstance[];
+  readonly clock: Clock;
+  readonly inline: FastLaneOptions | undefined;
+  /** Told when a batch is over, with the number of slots that are free again: all of the instance's after an inline run. */
+  readonly slotsFreed: (instance: InstanceSlots, slots: number) => void;
+  /** Whether no request waits. */
+  readonly isEmpty: () => boolean;
+}
+
+/** A batch for an instance that has a slot for it. */
+export interface RunnableBatch {
+  readonly batch: readonly InferenceRequest[];
+  readonly instance: InstanceSlots;
+  readonly isInline: boolean;
+}
+
+/** What all schedulers share: runs batches in the slots of instances, measures them for the fast lane, and knows when the last one is over. */
+export class BatchRunner {
+  readonly instances: readonly InstanceSlots[];
+  readonly #options: BatchRunnerOptions;
+  readonly #lane: FastLane | undefined;
+  #executing = 0;
+  #isInline = false;
+  /** Whether `observe` is in use; runs are timed here until then. */
+  #isReported = false;
+  readonly #stopped: Promise<void>;
+  #isStopping = false;
+  #resolveStopped: () => void = () => {};
+
+  /** @throws {RangeError} without instances and for a capacity below 1 */
+  constructor(options: BatchRunnerOptions) {
+    const { inline, instances } = options;
+    checkInstances(instances);
+    const finished = (run: Run, batch: readonly InferenceRequest[], broken: Broken | undefined) =>
+      this.#finish(run, batch, broken);
+    this.instances = instances.map((instance) => new InstanceSlots(instance, finished));
+    this.#options = options;
+    const canRunInline = instances.every((instance) => instance.executeInline !== undefined);
+    this.#lane = inline !== undefined && canRunInline ? new FastLane(inline) : undefined;
+    this.#stopped = new Promise((resolve) => {
+      this.#resolveStopped = resolve;
+    });
+  }
+
+  /** Requests handed to an instance and not yet done. */
+  get executing(): number {
+    return this.#executing;
+  }
+
+  /**
+   * To be asked for every arrival: whether it is to run inline, now.
+   * @param isAlone  nothing else waits or runs
+   */
+  admitsInline(request: InferenceRequest, isAlone: boolean): boolean {
+    return this.#lane?.admits({ isAlone, inputBytes: inputBytesOf(request) }) ?? false;
+  }
+
+  run({ batch, instance, isInline }: RunnableBatch): void {
+    const run = instance.take();
+    const now = this.#options.clock.nowMicros();
+    for (const request of batch) request.dispatchedMicros = now;
+    run.startedMicros = now;
+    // A run beside others is not timed: it may have waited for them.
+    run.isTimed = this.#lane !== undefined && !this.#isReported && this.#executing === 0;
+    run.isInline = isInline;
+    this.#executing += batch.length;
+    this.#isInline = isInline;
+    if (isInline) run.startInline(batch);
+    else run.start(batch);
+  }
+
+  /** Takes an instance's report as the measure of what the model costs, from the first on in place of measures of its own. */
+  observe({ requests, computeInputNs, computeInferNs, computeOutputNs }: ExecutionReport): void {
+    if (this.#lane === undefined || requests.length === 0) return;
+    this.#isReported = true;
+    const micros = (computeInputNs + computeInferNs + computeOutputNs) / 1000;
+    this.#lane.measured({ micros, inputBytes: batchBytes(requests), isInline: this.#isInline });
+  }
+
+  /** @returns a promise for the end of the last batch; no request may enter the queue any more */
+  stop(): Promise<void> {
+    this.#isStopping = true;
+    this.noteIdle();
+    return this.#stopped;
+  }
+
+  #finish(run: Run, batch: readonly InferenceRequest[], broken: Broken | undefined): void {
+    const { instance, isInline, isTimed, startedMicros } = run;
+    if (isTimed && !this.#isReported) {
+      const micros = this.#options.clock.nowMicros() - startedMicros;
+      this.#lane?.measured({ micros, inputBytes: batchBytes(batch), isInline });
+    }
+    this.#executing -= batch.length;
+    this.#isInline = false;
+    instance.give(run);
+    for (const request of batch) if (!request.isDone) request.fail(defectOf(instance.model.name, broken));
+    this.#options.slotsFreed(instance, isInline ? instance.capacity : 1);
+    this.noteIdle();
+  }
+
+  /** To be called when a request left the queue without running. */
+  noteIdle(): void {
+    if (this.#isStopping && this.#executing === 0 && this.#options.isEmpty()) this.#resolveStopped();
+  }
+}
+
+function batchBytes(batch: readonly InferenceRequest[]): number {
+  let bytes = 0;
+  for (const request of batch) bytes += inputBytesOf(request);
+  return bytes;
+}
+
+function inputBytesOf(request: InferenceRequest): number {
+  let bytes = 0;
+  for (const input of request.inputs) bytes += input.data.byteLength;
+  return bytes;
+}
+
+function checkInstances(instances: readonly ModelInstance[]): void {
+  if (instances.length === 0) throw new RangeError('a scheduler needs one instance at least, got none');
+  for (const { name, capacity } of instances) {
+    if (Number.isInteger(capacity) && capacity >= 1) continue;
+    throw new RangeError(`the capacity of instance '${name}' must be a whole number from 1 on, got ${capacity}`);
+  }
+}

@@ -1,0 +1,260 @@
+/**
+ * The dynamic batcher as a state machine: what happens goes in, what is to be done comes out. It knows no clock and no promise, and calls nothing but
+ * the comparison of two requests.
+ *
+ * Requests stay in the queue until the very batch they run in is sent, so that every policy of the queue goes on applying to them. What is sent is
+ * decided when an instance is free: at the end of the turn of the event loop in which requests came (so that those that come together run
+ * together), at once when the batch cannot grow, when an instance becomes free, and when a delay or a timeout ends.
+ *
+ * While an instance is free, no request times out: its wait is then the batcher's own choice, which ends at the first deadline.
+ *
+ * How far ahead: an instance may take a second batch while it runs one (`capacity`), but a batch that is handed over early can no longer be joined.
+ * So only a batch that cannot grow any more goes ahead, and only while the queue has neither limits, timeouts nor levels that would have gone on
+ * applying to it. Under less load the instance idles for one way to its thread and back, which larger batches outweigh:
+ * `bench/dynamic-scheduler.bench.ts`, "how far ahead".
+ */
+import type { BatchCloseReason } from '@nereid/core';
+import { BatchPlan, type BatchRules, type ClosedBatch, type PlanMoment } from './batch-plan.ts';
+import type { Cancellable } from './default-policy.ts';
+import type { PriorityLevels } from './dynamic-batching.ts';
+import { PriorityQueue, type QueuedRequest, type Waiting } from './priority-queue.ts';
+import { leastLoaded, type SlotCounter } from './slot-counter.ts';
+
+export interface BatchableRequest extends QueuedRequest, Cancellable {}
+
+export type DynamicEvent<R, I> =
+  /** A request came. `exclusive` asks to run it at once with every slot of an instance; only allowed while nothing waits or runs. */
+  | { readonly type: 'arrival'; readonly request: R; readonly exclusive: boolean; readonly nowMicros: number }
+  /** The turn of the event loop is over that `wantsTurnEnd` asked about. */
+  | { readonly type: 'turn-end'; readonly nowMicros: number }
+  /** Slots of an instance are free again. */
+  | { readonly type: 'slots-free'; readonly instance: I; readonly slots: number; readonly nowMicros: number }
+  /** `wakeMicros` has come, or a time before. */
+  | { readonly type: 'timer'; readonly nowMicros: number }
+  /** A request that waits was cancelled. */
+  | { readonly type: 'cancel'; readonly waiting: Waiting<R>; readonly nowMicros: number }
+  /** No more arrivals are taken. */
+  | { readonly type: 'stop'; readonly nowMicros: number };
+
+export type DynamicAction<R, I> =
+  /** The request waits; from now on it may be cancelled. */
+  | { readonly type: 'wait'; readonly waiting: Waiting<R> }
+  | Dispatch<R, I>
+  | ({ readonly type: 'reject' } & Rejection<R>);
+
+/** A batch for an instance, of which it takes one slot, or all when it is exclusive. */
+export interface Dispatch<R, I> {
+  readonly type: 'dispatch';
+  readonly batch: readonly R[];
+  readonly instance: I;
+  readonly reason: BatchCloseReason;
+  readonly exclusive: boolean;
+}
+
+/** A request that does not run, and why. */
+export type Rejection<R> =
+  /** `limit` requests wait already. */
+  | { readonly request: R; readonly reason: 'queue-full'; readonly limit: number }
+  | { readonly request: R; readonly reason: 'stopping' | 'cancelled' | 'timeout' };
+
+export interface DynamicPolicyOptions<R, I> {
+  readonly instances: readonly I[];
+  readonly rules: BatchRules<R>;
+  readonly levels: PriorityLevels;
+  /** See `PriorityQueue`. */
+  readonly maxQueueSize: number;
+}
+
+export class DynamicPolicy<R extends BatchableRequest, I extends SlotCounter> {
+  readonly #instances: readonly I[];
+  readonly #rules: BatchRules<R>;
+  readonly #queue: PriorityQueue<R>;
+  readonly #goesAhead: boolean;
+  /** What would be sent of all that waits, kept while an instance is free and more requests are waited for. */
+  #held: BatchPlan<R> | undefined;
+  #wantsTurnEnd = false;
+  #isStopping = false;
+  #actions: DynamicAction<R, I>[] = [];
+
+  constructor({ instances, rules, levels, maxQueueSize }: DynamicPolicyOptions<R, I>) {
+    this.#instances = instances;
+    this.#rules = rules;
+    this.#queue = new PriorityQueue(levels, maxQueueSize);
+    this.#goesAhead = levels.isPlain;
+  }
+
+  /** Requests that wait. */
+  get queued(): number {
+    return this.#queue.size;
+  }
+
+  /** Whether nothing waits and nothing runs. */
+  get isIdle(): boolean {
+    return this.#queue.size === 0 && this.#instances.every(({ load }) => load === 0);
+  }
+
+  /** Whether the end of this turn of the event loop is to be told. */
+  get wantsTurnEnd(): boolean {
+    return this.#wantsTurnEnd;
+  }
+
+  /** When to send a timer event; Infinity for never. */
+  get wakeMicros(): number {
+    const held = this.#wantsTurnEnd ? undefined : this.#held;
+    return Math.min(held?.dueMicros ?? Number.POSITIVE_INFINITY, this.#queue.nextDeadlineMicros);
+  }
+
+  /** Takes note of an event. */
+  decide(event: DynamicEvent<R, I>): readonly DynamicAction<R, I>[] {
+    this.#actions = [];
+    this.#note(event);
+    return this.#actions;
+  }
+
+  #note(event: DynamicEvent<R, I>): void {
+    const { nowMicros } = event;
+    switch (event.type) {
+      case 'arrival':
+        this.#arrive(event.request, event);
+        break;
+      case 'turn-end':
+        this.#wantsTurnEnd = false;
+        this.#send(nowMicros);
+        break;
+      case 'slots-free':
+        this.#free(event.instance, event);
+        break;
+      case 'timer':
+        this.#wake(nowMicros);
+        break;
+      case 'cancel':
+        this.#cancel(event.waiting, nowMicros);
+        break;
+      case 'stop':
+        this.#isStopping = true;
+        this.#send(nowMicros);
+        break;
+      default:
+        event satisfies never;
+    }
+  }
+
+  #arrive(request: R, { exclusive, nowMicros }: { readonly exclusive: boolean; readonly nowMicros: number }): void {
+    if (this.#isStopping) this.#reject({ request, reason: 'stopping' });
+    else if (request.isCancelled) this.#reject({ request, reason: 'cancelled' });
+    else if (exclusive) this.#runAlone(request);
+    else this.#enqueue(request, nowMicros);
+  }
+
+  #runAlone(request: R): void {
+    const instance = leastLoaded(this.#instances);
+    if (instance === undefined) return;
+    instance.load = instance.capacity;
+    this.#actions.push({ type: 'dispatch', batch: [request], instance, reason: 'instance-idle', exclusive: true });
+  }
+
+  #enqueue(request: R, nowMicros: number): void {
+    let entered = this.#queue.push(request, nowMicros);
+    if ('limit' in entered && this.#idleInstance() !== undefined) {
+      // What waits for the end of this turn only must keep nobody out.
+      this.#wantsTurnEnd = false;
+      this.#send(nowMicros);
+      entered = this.#queue.push(request, nowMicros);
+    }
+    if ('limit' in entered) this.#reject({ request, reason: 'queue-full', limit: entered.limit });
+    else this.#entered(entered, nowMicros);
+  }
+
+  #entered(waiting: Waiting<R>, nowMicros: number): void {
+    this.#actions.push({ type: 'wait', waiting });
+    this.#extendHeld(waiting);
+    if (this.#idleInstance() === undefined) {
+      this.#sendAhead(nowMicros);
+      return;
+    }
+    this.#wantsTurnEnd = true;
+    if (this.#queue.rows >= this.#rules.largestPreferred) this.#send(nowMicros);
+  }
+
+  /** Keeps the held batch up to date without looking at the whole queue again. */
+  #extendHeld(waiting: Waiting<R>): void {
+    if (this.#held === undefined) return;
+    if (!this.#queue.isLast(waiting)) this.#held = undefined;
+    else if (!this.#held.isComplete) this.#held.offer(waiting);
+  }
+
+  #free(instance: I, { slots, nowMicros }: { readonly slots: number; readonly nowMicros: number }): void {
+    const hadIdle = this.#idleInstance() !== undefined;
+    instance.load -= slots;
+    const expired = hadIdle ? [] : this.#queue.expire(nowMicros, false);
+    this.#send(nowMicros);
+    for (const request of expired) this.#reject({ request, reason: 'timeout' });
+  }
+
+  #wake(nowMicros: number): void {
+    if (nowMicros < this.wakeMicros) return;
+    this.#wantsTurnEnd = false;
+    this.#send(nowMicros);
+    if (this.#idleInstance() !== undefined) return;
+    for (const request of this.#queue.expire(nowMicros, true)) this.#reject({ request, reason: 'timeout' });
+  }
+
+  #cancel(waiting: Waiting<R>, nowMicros: number): void {
+    if (waiting.state === 'gone') return;
+    this.#queue.remove(waiting);
+    this.#held = undefined;
+    this.#send(nowMicros);
+    this.#reject({ request: waiting.request, reason: 'cancelled' });
+  }
+
+  /** Sends batches to idle instances for as long as there is one that is not to be held back. */
+  #send(nowMicros: number): void {
+    for (let instance = this.#idleInstance(); instance !== undefined; instance = this.#idleInstance()) {
+      if (this.#queue.size === 0) break;
+      const plan = this.#held ?? this.#plan();
+      const isHeld = this.#wantsTurnEnd && !plan.isReady;
+      const batch = isHeld ? undefined : plan.close(this.#moment(nowMicros));
+      this.#held = batch === undefined ? plan : undefined;
+      if (batch === undefined) return;
+      this.#dispatch(batch, instance);
+    }
+    this.#held = undefined;
+    this.#sendAhead(nowMicros);
+  }
+
+  /** Sends batches that cannot grow to instances that still run another. As many rows as fit one batch make such a one. */
+  #sendAhead(nowMicros: number): void {
+    while (this.#goesAhead && this.#queue.rows >= this.#rules.maxBatchSize) {
+      const instance = leastLoaded(this.#instances);
+      if (instance === undefined) return;
+      const batch = this.#plan().close(this.#moment(nowMicros));
+      if (batch === undefined) return;
+      this.#dispatch(batch, instance);
+    }
+  }
+
+  #plan(): BatchPlan<R> {
+    const plan = new BatchPlan(this.#rules);
+    this.#queue.visit((waiting) => plan.offer(waiting));
+    return plan;
+  }
+
+  #moment(nowMicros: number): PlanMoment {
+    const isTimeout = nowMicros >= this.#queue.nextDeadlineMicros;
+    return { nowMicros, isTimeout, isStopping: this.#isStopping };
+  }
+
+  #dispatch({ count, reason }: ClosedBatch, instance: I): void {
+    instance.load++;
+    this.#actions.push({ type: 'dispatch', batch: this.#queue.take(count), instance, reason, exclusive: false });
+  }
+
+  #reject(rejection: Rejection<R>): void {
+    this.#actions.push({ type: 'reject', ...rejection });
+  }
+
+  #idleInstance(): I | undefined {
+    const instance = leastLoaded(this.#instances);
+    return instance?.load === 0 ? instance : undefined;
+  }
+}

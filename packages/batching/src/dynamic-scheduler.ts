@@ -1,0 +1,181 @@
+import type { BatchInfo, Clock, ExecutionReport, InferenceRequest, Scheduler, Timer } from '@nereid/core';
+import { AnswerOrder } from './answer-order.ts';
+import { BatchCounters, type BatchingStatistics } from './batch-counters.ts';
+import { batchRules } from './batch-plan.ts';
+import { BatchRunner } from './batch-runner.ts';
+import { checkQueueSize, type DynamicBatching, PriorityLevels } from './dynamic-batching.ts';
+import { type DynamicAction, type DynamicEvent, DynamicPolicy } from './dynamic-policy.ts';
+import { rejectionOf } from './errors.ts';
+import type { InstanceSlots } from './instance-slots.ts';
+import { rowsOf } from './priority-queue.ts';
+import { haveSameInputs } from './same-inputs.ts';
+import { DEFAULT_MAX_QUEUE_SIZE, type SchedulerOptions } from './scheduler-options.ts';
+import { SystemClock } from './system-clock.ts';
+
+export interface DynamicSchedulerOptions extends SchedulerOptions {
+  /** Rows of a batch at most. 0 for a model without a batch dimension: its requests wait as configured and run alone. */
+  readonly maxBatchSize: number;
+  /** When requests are joined and how they wait; by default as many as there are, whenever an instance is free. */
+  readonly dynamicBatching?: DynamicBatching;
+  /** Calls back when the current turn of the event loop is over; `setImmediate` by default. */
+  readonly afterTurn?: (callback: () => void) => void;
+}
+
+type Action = DynamicAction<InferenceRequest, InstanceSlots>;
+
+/**
+ * Joins requests into batches: what came in one turn of the event loop, what waited while every instance was busy, and, with a queue delay, what comes
+ * within it. A request is never split; a batch holds requests of equal inputs (`haveSameInputs`) in the order of priority and arrival.
+ *
+ * `maxQueueSize` limits the requests of all priority levels that have no limit of their own together. Requests are run inline (`inline`) only without
+ * a queue delay. An instance answers a request before its `execute` settles; a request left without an answer is failed with INTERNAL.
+ * Requests with more rows than `maxBatchSize` are the caller's to refuse; they run alone.
+ * Source: Triton's dynamic batcher.
+ */
+export class DynamicScheduler implements Scheduler {
+  readonly #policy: DynamicPolicy<InferenceRequest, InstanceSlots>;
+  readonly #runner: BatchRunner;
+  readonly #clock: Clock;
+  readonly #order: AnswerOrder | undefined;
+  readonly #counters = new BatchCounters();
+  readonly #afterTurn: (callback: () => void) => void;
+  readonly #turnOver = () => {
+    this.#isTurnAsked = false;
+    this.#tell({ type: 'turn-end', nowMicros: this.#clock.nowMicros() });
+  };
+  readonly #timeUp = () => {
+    this.#armedMicros = Number.POSITIVE_INFINITY;
+    this.#tell({ type: 'timer', nowMicros: this.#clock.nowMicros() });
+  };
+  #isTurnAsked = false;
+  #timer: Timer | undefined;
+  #armedMicros = Number.POSITIVE_INFINITY;
+  /** What is left to do; more than the current action while one leads to further events. */
+  readonly #actions: Action[] = [];
+  #isActing = false;
+
+  /** @throws {RangeError} without instances, and for options that make no sense or contradict each other */
+  constructor(options: DynamicSchedulerOptions) {
+    const { clock = new SystemClock(), maxBatchSize, maxQueueSize = DEFAULT_MAX_QUEUE_SIZE } = options;
+    const { dynamicBatching = {}, afterTurn = setImmediate } = options;
+    checkQueueSize(maxQueueSize);
+    const rules = batchRules(dynamicBatching, { maxBatchSize, canJoin: haveSameInputs });
+    this.#clock = clock;
+    this.#afterTurn = afterTurn;
+    this.#order = dynamicBatching.preserveOrdering ? new AnswerOrder() : undefined;
+    this.#runner = new BatchRunner({
+      instances: options.instances,
+      clock,
+      inline: rules.maxDelayMicros === 0 ? options.inline : undefined,
+      slotsFreed: (instance, slots) =>
+        this.#tell({ type: 'slots-free', instance, slots, nowMicros: clock.nowMicros() }),
+      isEmpty: () => this.#policy.queued === 0 && this.#actions.length === 0,
+    });
+    const levels = new PriorityLevels(dynamicBatching);
+    this.#policy = new DynamicPolicy({ instances: this.#runner.instances, rules, levels, maxQueueSize });
+  }
+
+  get queued(): number {
+    return this.#policy.queued;
+  }
+
+  get executing(): number {
+    return this.#runner.executing;
+  }
+
+  /** How batches were formed so far. A single request finds its own batch in `request.batch`. */
+  get batching(): BatchingStatistics {
+    return this.#counters.snapshot();
+  }
+
+  enqueue(request: InferenceRequest): void {
+    const exclusive = this.#runner.admitsInline(request, this.#policy.isIdle);
+    this.#tell({ type: 'arrival', request, exclusive, nowMicros: this.#clock.nowMicros() });
+  }
+
+  /**
+   * Takes an instance's report as the measure of what the model costs, for `inline`. Without reports the time until `execute` settles is taken, which
+   * also holds the way to another thread and back.
+   */
+  observe(execution: ExecutionReport): void {
+    this.#runner.observe(execution);
+  }
+
+  stop(): Promise<void> {
+    this.#tell({ type: 'stop', nowMicros: this.#clock.nowMicros() });
+    return this.#runner.stop();
+  }
+
+  #tell(event: DynamicEvent<InferenceRequest, InstanceSlots>): void {
+    for (const action of this.#policy.decide(event)) this.#actions.push(action);
+    this.#arm();
+    // An action that answers a request may lead back here; what follows from that comes after what was decided before.
+    if (!this.#isActing) this.#act();
+  }
+
+  #act(): void {
+    this.#isActing = true;
+    let done = 0;
+    try {
+      for (let action = this.#actions[0]; action !== undefined; action = this.#actions[done]) {
+        done++;
+        this.#perform(action);
+      }
+    } finally {
+      this.#actions.splice(0, done);
+      this.#isActing = false;
+    }
+    this.#runner.noteIdle();
+  }
+
+  #perform(action: Action): void {
+    switch (action.type) {
+      case 'wait':
+        this.#wait(action);
+        break;
+      case 'dispatch':
+        this.#dispatch(action);
+        break;
+      case 'reject':
+        action.request.onCancel = undefined;
+        action.request.fail(rejectionOf(action));
+        break;
+      default:
+        action satisfies never;
+    }
+  }
+
+  #wait({ waiting }: Extract<Action, { readonly type: 'wait' }>): void {
+    const { request } = waiting;
+    const cancel = () => this.#tell({ type: 'cancel', waiting, nowMicros: this.#clock.nowMicros() });
+    request.onCancel = cancel;
+    if (request.isCancelled) cancel();
+  }
+
+  #dispatch({ batch, exclusive, instance, reason }: Extract<Action, { readonly type: 'dispatch' }>): void {
+    let batchSize = 0;
+    for (const request of batch) batchSize += rowsOf(request);
+    const id = this.#counters.add(batchSize, reason);
+    const info: BatchInfo = { id, reason, requestCount: batch.length, batchSize, instance: instance.model.name };
+    for (const request of batch) {
+      request.onCancel = undefined;
+      request.batch = info;
+      this.#order?.add(request);
+    }
+    this.#runner.run({ batch, instance, isInline: exclusive });
+  }
+
+  /** Asks for the events that the policy wants. A timer that is early is left to fire: the policy then does nothing. */
+  #arm(): void {
+    if (this.#policy.wantsTurnEnd && !this.#isTurnAsked) {
+      this.#isTurnAsked = true;
+      this.#afterTurn(this.#turnOver);
+    }
+    const wakeMicros = this.#policy.wakeMicros;
+    if (wakeMicros >= this.#armedMicros && this.#policy.queued > 0) return;
+    if (wakeMicros === this.#armedMicros) return;
+    this.#timer?.cancel();
+    this.#armedMicros = wakeMicros;
+    this.#timer = wakeMicros === Number.POSITIVE_INFINITY ? undefined : this.#clock.at(wakeMicros, this.#timeUp);
+  }
+}

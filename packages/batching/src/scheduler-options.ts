@@ -1,0 +1,22 @@
+import type { Clock, ModelInstance } from '@nereid/core';
+import type { FastLaneOptions } from './fast-lane.ts';
+
+export const DEFAULT_MAX_QUEUE_SIZE = 10_000;
+
+/** What every scheduler takes. */
+export interface SchedulerOptions {
+  /** Instances of one model version, one at least. They stay the caller's, who closes them after `stop()`. */
+  readonly instances: readonly ModelInstance[];
+  /**
+   * Requests that may wait for an instance; one more is failed with UNAVAILABLE, so that waiting stays bounded under overload.
+   * 10 000 by default; 0 means any number.
+   */
+  readonly maxQueueSize?: number;
+  /**
+   * Runs short requests on the calling thread while they come one at a time, if the instances can. Off by default. Give the reports of the
+   * instances to `observe`, so that runs are measured without the way to the instance's thread.
+   */
+  readonly inline?: FastLaneOptions;
+  /** A `SystemClock` by default. */
+  readonly clock?: Clock;
+}

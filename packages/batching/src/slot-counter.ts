@@ -1,0 +1,17 @@
+/** An instance as a policy sees it. `load` belongs to the policy: it is 0 at first and written by nobody else. */
+export interface SlotCounter {
+  /** Batches it takes at a time, 1 at least. */
+  readonly capacity: number;
+  /** Slots taken. */
+  load: number;
+}
+
+/** The instance with the fewest slots taken among those with a free one; of equals the first. */
+export function leastLoaded<I extends SlotCounter>(instances: readonly I[]): I | undefined {
+  let best: I | undefined;
+  for (const instance of instances) {
+    if (instance.load === 0) return instance;
+    if (instance.load < instance.capacity && (best === undefined || instance.load < best.load)) best = instance;
+  }
+  return best;
+}

@@ -1,0 +1,29 @@
+import {
+  type BatchingStatistics,
+  type SchedulerOptions as CommonOptions,
+  DefaultScheduler,
+  DynamicScheduler,
+} from '@nereid/batching';
+import type { Clock, ExecutionReport, ModelInstance, Scheduler } from '@nereid/core';
+import type { ModelConfig } from '@nereid/model-config';
+
+/** How requests wait and run, as far as a model's configuration does not say it. */
+export type SchedulerOptions = Omit<CommonOptions, 'instances' | 'clock'>;
+
+/** A scheduler as a loaded version uses it. */
+export interface VersionScheduler extends Scheduler {
+  /** Takes the report of an execution. */
+  observe(execution: ExecutionReport): void;
+  /** How batches were formed; absent where each request runs by itself. */
+  readonly batching?: BatchingStatistics;
+}
+
+/** The scheduler that a configuration asks for, before the instances that take requests. */
+export function openScheduler(
+  { dynamicBatching, maxBatchSize }: ModelConfig,
+  parts: { readonly instances: readonly ModelInstance[]; readonly clock: Clock; readonly options: SchedulerOptions },
+): VersionScheduler {
+  const { options, ...rest } = parts;
+  if (dynamicBatching === undefined) return new DefaultScheduler({ ...options, ...rest });
+  return new DynamicScheduler({ ...options, ...rest, maxBatchSize, dynamicBatching });
+}
