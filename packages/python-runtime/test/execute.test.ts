@@ -78,8 +78,8 @@ describe('an exception in forward', () => {
         reason: 'execution',
         message: [
           "model 'm': forward failed: ValueError: the cat sat on the keyboard",
-          '  at behaviour.py:24, in forward: fail_below()',
-          '  at behaviour.py:13, in fail_below: raise ValueError("the cat sat on the keyboard")',
+          '  at behaviour.py:22, in forward: fail_below()',
+          '  at behaviour.py:11, in fail_below: raise ValueError("the cat sat on the keyboard")',
         ].join('\n'),
         traceback: expect.stringContaining('Traceback (most recent call last)'),
       });

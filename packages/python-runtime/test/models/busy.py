@@ -1,0 +1,5 @@
+"""Never done with its import."""
+
+print("busy")
+while True:
+    pass
