@@ -31,6 +31,17 @@ export interface ModelContext<Config> {
   readonly logger: Logger;
 }
 
+/** What completing a configuration starts from. */
+export interface CompletionContext<Config> extends Omit<ModelContext<Config>, 'instances'> {
+  /** Whether the model has a configuration at all; without one `config` holds only what was deduced from its files. */
+  readonly isConfigured: boolean;
+  /**
+   * Whether the configuration states a field in so many words, e.g. `max_batch_size`: its value alone does not tell a 0 that was written from
+   * one that was not.
+   */
+  states(path: string): boolean;
+}
+
 /** Time one execution took, in nanoseconds. */
 export interface ExecutionReport {
   /** Requests that ran together. */
@@ -57,6 +68,14 @@ export interface InstanceContext {
 export interface Backend<Config> {
   /** The `backend` of a configuration, e.g. `pytorch`. */
   readonly name: string;
+  /**
+   * Adds what the model file tells and the configuration leaves out, before instances are created. The engine takes `max_batch_size`, `input`,
+   * `output` and, unless a scheduler is configured, `dynamic_batching` of the answer, normalises and checks it. What is configured stays; where it
+   * contradicts the file, `load` says so. Absent when the backend completes nothing.
+   * @returns the same object when nothing was added
+   * @throws {InferenceServerError} with what is missing and the lines to add; NOT_FOUND when the model is not configured at all
+   */
+  complete?(context: CompletionContext<Config>): Promise<Config>;
   /**
    * Opens one version of a model.
    * @throws {InferenceServerError} with a message that says what is wrong with the model and what to do

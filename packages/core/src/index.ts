@@ -1,5 +1,6 @@
 export type {
   Backend,
+  CompletionContext,
   ExecutionReport,
   InstanceContext,
   InstanceKind,

@@ -20,6 +20,8 @@ const CODES = {
   stopping: 'UNAVAILABLE',
   /** The model directory or its configuration is at fault. */
   'bad-model': 'INVALID_ARG',
+  /** There is no configuration, and the model file does not make up for it. */
+  'no-config': 'NOT_FOUND',
   /** The configuration asks for something the engine does not do. */
   unsupported: 'UNSUPPORTED',
   /** No backend of the configuration's name was given. */

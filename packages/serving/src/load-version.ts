@@ -10,6 +10,7 @@ import {
 } from '@nereid/core';
 import { instanceSpecs, type ModelConfig } from '@nereid/model-config';
 import type { ModelVersion } from '@nereid/repository';
+import { type Completion, completeVersion } from './complete-version.ts';
 import { ServingError } from './errors.ts';
 import { type Labels, readLabels } from './labels.ts';
 import { LoadedVersion } from './loaded-version.ts';
@@ -37,15 +38,18 @@ export interface VersionPlan {
   readonly name: string;
   readonly modelDirectory: string;
   readonly version: ModelVersion;
-  /** Completed and validated, instance groups resolved. */
+  /** Deduced and validated, instance groups resolved; tensors are checked with `completion` where there is one. */
   readonly config: ModelConfig;
+  /** How the backend may complete the configuration; absent when it may not, or cannot. */
+  readonly completion?: Completion | undefined;
 }
 
 /**
  * Opens a version until it can serve.
  * @throws {InferenceServerError} with the reason for the index; nothing stays open then
  */
-export async function loadVersion(plan: VersionPlan, context: LoadContext): Promise<LoadedVersion> {
+export async function loadVersion(given: VersionPlan, context: LoadContext): Promise<LoadedVersion> {
+  const plan = await completeVersion(given, context);
   const parts = await readParts(plan, context);
   const model = await parts.backend.load({
     name: plan.name,

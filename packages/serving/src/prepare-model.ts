@@ -2,7 +2,7 @@
  * The part of a load that concerns a model as a whole: read the configuration, choose versions, deduce and check. What fails here leaves the
  * model without versions. Source: the load pipeline of Triton core, steps 1 to 6; one difference: the reason is kept for the index.
  */
-import type { Logger } from '@nereid/core';
+import type { Backend, Logger } from '@nereid/core';
 import {
   type ConfigDiagnostic,
   completeModelConfig,
@@ -11,15 +11,16 @@ import {
   parseModelConfig,
 } from '@nereid/model-config';
 import { type CandidateModel, fsFault, listDirectory, type ModelVersion, selectVersions } from '@nereid/repository';
+import type { Completion } from './complete-version.ts';
 import { ServingError } from './errors.ts';
 import type { VersionPlan } from './load-version.ts';
 import { ignoredFeatures, refusedFeatures, type UnsupportedFeature } from './unsupported.ts';
 
 export interface PrepareOptions {
-  /** Names of the backends there are. */
-  readonly backends: readonly string[];
+  /** By name. */
+  readonly backends: ReadonlyMap<string, Backend<ModelConfig>>;
   readonly gpus: readonly number[] | undefined;
-  /** Whether a model without a configuration file is refused. */
+  /** Whether a model without a configuration file is refused, and backends complete nothing. */
   readonly requireConfig: boolean;
   readonly logger: Logger;
 }
@@ -35,9 +36,9 @@ export async function prepareModel(model: CandidateModel, options: PrepareOption
   const parsed = readConfig(model, options.logger);
   const versions = await checkListing(chooseVersions(model, { config: parsed.config, logger: options.logger }));
   refuseUnsupported(model, parsed);
-  const config = completeConfig(model, { ...options, parsed, versions });
+  const { config, completion } = completeConfig(model, { ...options, parsed, versions });
   const { name, directory: modelDirectory } = model;
-  return versions.map(({ version }) => ({ name, modelDirectory, version, config }));
+  return versions.map(({ version }) => ({ name, modelDirectory, version, config, completion }));
 }
 
 /** @throws {ServingError} for problems that keep the model from being read; warns of the others */
@@ -113,27 +114,42 @@ async function listVersion(version: ModelVersion): Promise<ListedVersion> {
   }
 }
 
-/** Deduces from the files of the latest version that can be listed. */
+/** Deduces from the files of the latest version that can be listed. What the backend may complete is not checked before it did. */
 function completeConfig(
   model: CandidateModel,
   from: PrepareOptions & { readonly parsed: ReadConfig; readonly versions: readonly ListedVersion[] },
-): ModelConfig {
+): Pick<VersionPlan, 'config' | 'completion'> {
   const listed = from.versions.findLast(({ version }) => version.fault === undefined);
   if (listed === undefined) {
     throw new ServingError('bad-model', from.versions.map(({ version }) => version.fault).join('; '));
   }
-  const { config, diagnostics } = completeModelConfig(from.parsed.config, {
-    directoryName: model.name,
-    files: listed.files,
-    backends: from.backends,
-    gpus: from.gpus,
-    locate: from.parsed.locate,
-  });
-  judge(model, { diagnostics, logger: from.logger });
-  for (const feature of ignoredFeatures(config)) {
-    from.logger.warn({ model: model.name }, placed(model, feature, from.parsed.locate));
-  }
-  return config;
+  const { locate } = from.parsed;
+  /** Warnings are given once, though every version is checked again when it is complete. */
+  const said = new Set<string>();
+  const complete = (given: ModelConfig, incomplete: boolean): ModelConfig => {
+    const { config, diagnostics } = completeModelConfig(given, {
+      directoryName: model.name,
+      files: listed.files,
+      backends: [...from.backends.keys()],
+      gpus: from.gpus,
+      locate,
+      incomplete,
+    });
+    const news = diagnostics.filter(({ severity, message }) => severity === 'error' || !said.has(message));
+    for (const { message } of news) said.add(message);
+    judge(model, { diagnostics: news, logger: from.logger });
+    return config;
+  };
+  const config = complete(from.parsed.config, !from.requireConfig);
+  for (const feature of ignoredFeatures(config))
+    from.logger.warn({ model: model.name }, placed(model, feature, locate));
+  if (from.requireConfig) return { config };
+  const completion: Completion = {
+    isConfigured: model.config !== undefined,
+    states: (path) => locate(path) !== undefined,
+    check: (completed) => complete(completed, false),
+  };
+  return { config, completion };
 }
 
 /** @throws {ServingError} UNSUPPORTED `unsupported`, with every feature that cannot be left out */

@@ -35,7 +35,7 @@ export interface EngineOptions {
   readonly modelLoadConcurrency?: number | undefined;
   /** How often a version that fails to load is tried again, at once. Default 0. */
   readonly modelLoadRetryCount?: number | undefined;
-  /** Whether a model must have a configuration file, as opposed to everything being deduced. Default false. */
+  /** Whether a model must have a configuration file that states everything, as opposed to backends completing it. Default false. */
   readonly requireConfig?: boolean | undefined;
   /** Ids of the GPUs that instances may use; left out, a configuration that asks for one is refused. */
   readonly gpus?: readonly number[] | undefined;
@@ -87,7 +87,7 @@ export class ServingEngine implements InferenceEngine, AsyncDisposable {
       maxFileBytes: options.maxFileBytes ?? 64 * 1024 * 1024,
       maxInstances: options.maxInstances ?? 1024,
       prepare: {
-        backends: [...backends.keys()],
+        backends,
         gpus: options.gpus,
         requireConfig: options.requireConfig ?? false,
         logger,

@@ -39,6 +39,7 @@ const FAULTS: readonly Fault[] = [
     title: 'a dimension of 0',
     tree: bad(ADD_SUB.replace('[ 3 ]', '[ 0 ]')),
     reason: /config\.pbtxt:3:\d+: .*dimension must be integer >= 1, or -1/,
+    version: '1',
   },
   {
     title: 'the name of another model',
@@ -344,10 +345,11 @@ describe('a load', () => {
     expect(served.engine.modelConfig('good').maxBatchSize).toBe(64);
   });
 
-  it('without a configuration file deduces the backend, unless a file is required', async () => {
+  it('without a configuration file needs a backend that completes one, and a file when one is required', async () => {
     const tree: Tree = { 'echo.fake/1/model.fake': '' };
     await using deduced = await loaded(tree);
-    expect(deduced.engine.modelConfig('echo.fake')).toMatchObject({ name: 'echo.fake', backend: 'fake' });
+    const reason = "model configuration is not provided for model 'echo.fake'";
+    expect(deduced.engine.index()).toEqual([{ name: 'echo.fake', version: '1', state: 'UNAVAILABLE', reason }]);
     await using refused = await loaded(tree, { requireConfig: true });
     expect(refused.engine.index()).toEqual([
       { name: 'echo.fake', reason: expect.stringContaining("model 'echo.fake' has no config.pbtxt") },
