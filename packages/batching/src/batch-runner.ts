@@ -2,11 +2,13 @@ import type { Clock, ExecutionReport, InferenceRequest, ModelInstance } from '@n
 import { defectOf } from './errors.ts';
 import { FastLane, type FastLaneOptions } from './fast-lane.ts';
 import { type Broken, InstanceSlots, type Run } from './instance-slots.ts';
+import { LookAhead, type LookAheadOptions } from './look-ahead.ts';
 
 export interface BatchRunnerOptions {
   readonly instances: readonly ModelInstance[];
   readonly clock: Clock;
   readonly inline: FastLaneOptions | undefined;
+  readonly lookAhead: LookAheadOptions;
   /** Told when a batch is over, with the number of slots that are free again: all of the instance's after an inline run. */
   readonly slotsFreed: (instance: InstanceSlots, slots: number) => void;
   /** Whether no request waits. */
@@ -20,11 +22,12 @@ export interface RunnableBatch {
   readonly isInline: boolean;
 }
 
-/** What all schedulers share: runs batches in the slots of instances, measures them for the fast lane, and knows when the last one is over. */
+/** What all schedulers share: runs batches in the slots of instances, measures them, and knows when the last one is over. */
 export class BatchRunner {
   readonly instances: readonly InstanceSlots[];
   readonly #options: BatchRunnerOptions;
   readonly #lane: FastLane | undefined;
+  readonly #lookAhead: LookAhead;
   #executing = 0;
   #isInline = false;
   /** Whether `observe` is in use; runs are timed here until then. */
@@ -39,7 +42,11 @@ export class BatchRunner {
     checkInstances(instances);
     const finished = (run: Run, batch: readonly InferenceRequest[], broken: Broken | undefined) =>
       this.#finish(run, batch, broken);
-    this.instances = instances.map((instance) => new InstanceSlots(instance, finished));
+    const lookAhead = new LookAhead(options.lookAhead);
+    this.#lookAhead = lookAhead;
+    this.instances = instances.map(
+      (instance) => new InstanceSlots(instance, lookAhead.depth(instance.capacity), finished),
+    );
     this.#options = options;
     const canRunInline = instances.every((instance) => instance.executeInline !== undefined);
     this.#lane = inline !== undefined && canRunInline ? new FastLane(inline) : undefined;
@@ -67,7 +74,7 @@ export class BatchRunner {
     for (const request of batch) request.dispatchedMicros = now;
     run.startedMicros = now;
     // A run beside others is not timed: it may have waited for them.
-    run.isTimed = this.#lane !== undefined && !this.#isReported && this.#executing === 0;
+    run.isTimed = !this.#isReported && this.#executing === 0;
     run.isInline = isInline;
     this.#executing += batch.length;
     this.#isInline = isInline;
@@ -77,10 +84,18 @@ export class BatchRunner {
 
   /** Takes an instance's report as the measure of what the model costs, from the first on in place of measures of its own. */
   observe({ requests, computeInputNs, computeInferNs, computeOutputNs }: ExecutionReport): void {
-    if (this.#lane === undefined || requests.length === 0) return;
+    if (requests.length === 0) return;
     this.#isReported = true;
-    const micros = (computeInputNs + computeInferNs + computeOutputNs) / 1000;
-    this.#lane.measured({ micros, inputBytes: batchBytes(requests), isInline: this.#isInline });
+    this.#measured((computeInputNs + computeInferNs + computeOutputNs) / 1000, {
+      batch: requests,
+      isInline: this.#isInline,
+    });
+  }
+
+  #measured(micros: number, run: { readonly batch: readonly InferenceRequest[]; readonly isInline: boolean }): void {
+    this.#lane?.measured({ micros, inputBytes: batchBytes(run.batch), isInline: run.isInline });
+    this.#lookAhead.measured(micros);
+    for (const instance of this.instances) instance.capacity = this.#lookAhead.depth(instance.model.capacity);
   }
 
   /** @returns a promise for the end of the last batch; no request may enter the queue any more */
@@ -93,14 +108,13 @@ export class BatchRunner {
   #finish(run: Run, batch: readonly InferenceRequest[], broken: Broken | undefined): void {
     const { instance, isInline, isTimed, startedMicros } = run;
     if (isTimed && !this.#isReported) {
-      const micros = this.#options.clock.nowMicros() - startedMicros;
-      this.#lane?.measured({ micros, inputBytes: batchBytes(batch), isInline });
+      this.#measured(this.#options.clock.nowMicros() - startedMicros, { batch, isInline });
     }
     this.#executing -= batch.length;
     this.#isInline = false;
     instance.give(run);
     for (const request of batch) if (!request.isDone) request.fail(defectOf(instance.model.name, broken));
-    this.#options.slotsFreed(instance, isInline ? instance.capacity : 1);
+    this.#options.slotsFreed(instance, isInline ? instance.load : 1);
     this.noteIdle();
   }
 

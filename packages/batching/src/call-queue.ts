@@ -29,7 +29,12 @@ export class CallQueue<Input, Output> {
   constructor(options: CallQueueOptions<Input, Output>) {
     const { run, concurrency = 1, maxQueueSize = 10_000, name = 'call' } = options;
     this.#name = name;
-    this.#scheduler = new DefaultScheduler({ instances: [this.#instanceOf(run, concurrency)], maxQueueSize });
+    this.#scheduler = new DefaultScheduler({
+      instances: [this.#instanceOf(run, concurrency)],
+      maxQueueSize,
+      // Calls run side by side: none waits for another at the instance.
+      aheadMicros: Number.POSITIVE_INFINITY,
+    });
   }
 
   /**

@@ -2,7 +2,7 @@
  * The default scheduler as a state machine: what happens goes in, at most one thing to do comes out. It knows no clock and no promise, and never
  * calls anything.
  *
- * A request is refused, runs at once when a slot is free, or waits; each slot that becomes free takes the request that waited longest.
+ * A request is refused, runs at once when a slot is free, or waits; each slot that becomes free goes to the request that waited longest.
  */
 import { RequestQueue } from './request-queue.ts';
 import { leastLoaded, type SlotCounter } from './slot-counter.ts';
@@ -17,6 +17,8 @@ export type SchedulerEvent<R, I> =
   | { readonly type: 'arrival'; readonly request: R; readonly exclusive: boolean }
   /** A slot of an instance is free again; an exclusive run frees all of them, one event each. */
   | { readonly type: 'slot-free'; readonly instance: I }
+  /** Asks for another dispatch after one: an instance may have been given more slots. */
+  | { readonly type: 'continue' }
   /** A request that waits was cancelled; it already says so itself. */
   | { readonly type: 'cancel'; readonly request: R }
   /** No more arrivals are taken. */
@@ -56,7 +58,10 @@ export class DefaultPolicy<R extends Cancellable, I extends SlotCounter> {
       case 'arrival':
         return this.#arrive(event.request, event.exclusive);
       case 'slot-free':
-        return this.#free(event.instance);
+        event.instance.load--;
+        return this.#next();
+      case 'continue':
+        return this.#next();
       case 'cancel':
         this.#queue.noteGone();
         return { type: 'reject', request: event.request, reason: 'cancelled' };
@@ -83,11 +88,13 @@ export class DefaultPolicy<R extends Cancellable, I extends SlotCounter> {
     return undefined;
   }
 
-  /** The slot goes straight to the next in the queue, so that a later arrival cannot take it. */
-  #free(instance: I): SchedulerAction<R, I> | undefined {
-    const request = this.#queue.shift();
-    if (request !== undefined) return { type: 'dispatch', request, instance };
-    instance.load--;
-    return undefined;
+  /** What waited longest takes a free slot; asked before a later arrival can. */
+  #next(): SchedulerAction<R, I> | undefined {
+    if (this.#queue.size === 0) return undefined;
+    const instance = leastLoaded(this.#instances);
+    const request = instance && this.#queue.shift();
+    if (instance === undefined || request === undefined) return undefined;
+    instance.load++;
+    return { type: 'dispatch', request, instance };
   }
 }

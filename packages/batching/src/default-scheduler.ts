@@ -4,8 +4,10 @@ import { DefaultPolicy, type SchedulerAction } from './default-policy.ts';
 import { checkQueueSize } from './dynamic-batching.ts';
 import { rejectionOf } from './errors.ts';
 import type { InstanceSlots } from './instance-slots.ts';
-import { DEFAULT_MAX_QUEUE_SIZE, type SchedulerOptions } from './scheduler-options.ts';
+import { DEFAULT_AHEAD_MICROS, DEFAULT_MAX_QUEUE_SIZE, type SchedulerOptions } from './scheduler-options.ts';
 import { SystemClock } from './system-clock.ts';
+
+const CONTINUE = { type: 'continue' } as const;
 
 /**
  * One request per execution, in order of arrival, on the instance with the least to do.
@@ -22,12 +24,19 @@ export class DefaultScheduler implements Scheduler {
 
   /** @throws {RangeError} without instances, for a capacity below 1, and for a limit that is no whole number from 0 on */
   constructor(options: SchedulerOptions) {
-    const { instances, maxQueueSize = DEFAULT_MAX_QUEUE_SIZE, inline, clock = new SystemClock() } = options;
+    const {
+      instances,
+      maxQueueSize = DEFAULT_MAX_QUEUE_SIZE,
+      inline,
+      aheadMicros = DEFAULT_AHEAD_MICROS,
+      clock = new SystemClock(),
+    } = options;
     checkQueueSize(maxQueueSize);
     this.#runner = new BatchRunner({
       instances,
       clock,
       inline,
+      lookAhead: { micros: aheadMicros, most: Number.POSITIVE_INFINITY },
       slotsFreed: (instance, slots) => this.#free(instance, slots),
       isEmpty: () => this.#policy.queued === 0,
     });
@@ -66,6 +75,8 @@ export class DefaultScheduler implements Scheduler {
 
   #free(instance: InstanceSlots, slots: number): void {
     for (let left = slots; left > 0; left--) this.#act(this.#policy.decide({ type: 'slot-free', instance }));
+    for (let action = this.#policy.decide(CONTINUE); action !== undefined; action = this.#policy.decide(CONTINUE))
+      this.#act(action);
   }
 
   #act(action: SchedulerAction<InferenceRequest, InstanceSlots> | undefined, isInline = false): void {

@@ -67,6 +67,8 @@ export class DynamicScheduler implements Scheduler {
       instances: options.instances,
       clock,
       inline: rules.maxDelayMicros === 0 ? options.inline : undefined,
+      // A batch that waits at an instance can no longer be joined: see `DynamicPolicy` on how far ahead.
+      lookAhead: { micros: 0, most: 2 },
       slotsFreed: (instance, slots) =>
         this.#tell({ type: 'slots-free', instance, slots, nowMicros: clock.nowMicros() }),
       isEmpty: () => this.#policy.queued === 0 && this.#actions.length === 0,

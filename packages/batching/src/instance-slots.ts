@@ -9,24 +9,23 @@ export interface Broken {
 /** Told once per run, when it is over. */
 export type RunListener = (run: Run, batch: readonly InferenceRequest[], broken: Broken | undefined) => void;
 
-/** A model instance and one `Run` for each batch it takes at a time. */
+/** A model instance and a `Run` for each batch it is given at a time. */
 export class InstanceSlots implements SlotCounter {
   readonly model: ModelInstance;
-  readonly capacity: number;
+  /** Batches it is given at a time: at most what the instance takes. It may shrink below `load`. */
+  capacity: number;
   load = 0;
-  readonly #idle: Run[];
+  readonly #idle: Run[] = [];
+  readonly #listener: RunListener;
 
-  constructor(model: ModelInstance, listener: RunListener) {
+  constructor(model: ModelInstance, capacity: number, listener: RunListener) {
     this.model = model;
-    this.capacity = model.capacity;
-    this.#idle = Array.from({ length: model.capacity }, () => new Run(this, listener));
+    this.capacity = capacity;
+    this.#listener = listener;
   }
 
-  /** @throws {Error} when every run is taken: a defect of the caller */
   take(): Run {
-    const run = this.#idle.pop();
-    if (run === undefined) throw new Error(`instance '${this.model.name}' has no free slot`);
-    return run;
+    return this.#idle.pop() ?? new Run(this, this.#listener);
   }
 
   give(run: Run): void {
@@ -35,7 +34,7 @@ export class InstanceSlots implements SlotCounter {
 }
 
 /**
- * One batch on an instance. Made once per slot, with its continuations, so that starting it makes no closure, and no promise besides those of
+ * One batch on an instance. Kept for the next, with its continuations, so that starting it makes no closure, and no promise besides those of
  * `execute` and of waiting for it.
  */
 export class Run {

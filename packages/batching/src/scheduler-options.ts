@@ -3,6 +3,8 @@ import type { FastLaneOptions } from './fast-lane.ts';
 
 export const DEFAULT_MAX_QUEUE_SIZE = 10_000;
 
+export const DEFAULT_AHEAD_MICROS = 500;
+
 /** What every scheduler takes. */
 export interface SchedulerOptions {
   /** Instances of one model version, one at least. They stay the caller's, who closes them after `stop()`. */
@@ -17,6 +19,11 @@ export interface SchedulerOptions {
    * instances to `observe`, so that runs are measured without the way to the instance's thread.
    */
   readonly inline?: FastLaneOptions;
+  /**
+   * Measured work that may wait at an instance beside what it runs, in microseconds; one batch always may. Only the default scheduler looks further ahead than
+   * that. 500 by default.
+   */
+  readonly aheadMicros?: number;
   /** A `SystemClock` by default. */
   readonly clock?: Clock;
 }

@@ -1,6 +1,6 @@
 /** An instance as a policy sees it. `load` belongs to the policy: it is 0 at first and written by nobody else. */
 export interface SlotCounter {
-  /** Batches it takes at a time, 1 at least. */
+  /** Batches it may be given at a time, 1 at least. It changes with what a batch costs, and may fall below `load`. */
   readonly capacity: number;
   /** Slots taken. */
   load: number;

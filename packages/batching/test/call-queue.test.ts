@@ -33,6 +33,19 @@ describe('CallQueue', () => {
     expect(inputs).toEqual([1, 2, 3, 4, 5]);
   });
 
+  it('runs as many at a time as it was told, however long they take', async () => {
+    const { run, open, endAll } = controlled();
+    const queue = new CallQueue({ run, concurrency: 5 });
+    const results = Array.from({ length: 12 }, (_, input) => queue.call(input));
+    expect(open).toHaveLength(5);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    open.shift()?.end();
+    await results[0];
+    expect(open).toHaveLength(5);
+    await endAll();
+    expect(await Promise.all(results)).toHaveLength(12);
+  });
+
   it('rejects with what the function throws, and goes on', async () => {
     const failure = new Error('unreachable host');
     const queue = new CallQueue({

@@ -8,7 +8,7 @@ interface TestRequest {
 }
 interface TestInstance {
   readonly name: string;
-  readonly capacity: number;
+  capacity: number;
   load: number;
 }
 
@@ -77,6 +77,26 @@ describe('an arrival', () => {
       '1→i0',
       '2→i0',
     ]);
+  });
+});
+
+describe('an instance that is given more slots or fewer', () => {
+  it('takes what waits as soon as that is asked for', () => {
+    const { policy, instances } = policyOf([1]);
+    const [instance] = instances;
+    if (instance === undefined) throw new Error('unreachable');
+    for (const id of [0, 1, 2, 3]) policy.decide({ type: 'arrival', request: requestOf(id), exclusive: false });
+    instance.capacity = 3;
+    expect([1, 2, 3].map(() => show(policy.decide({ type: 'continue' })))).toEqual(['1→i0', '2→i0', '']);
+  });
+
+  it('takes nothing while more runs than it may have', () => {
+    const { policy, instances } = policyOf([3]);
+    const [instance] = instances;
+    if (instance === undefined) throw new Error('unreachable');
+    for (const id of [0, 1, 2, 3]) policy.decide({ type: 'arrival', request: requestOf(id), exclusive: false });
+    instance.capacity = 1;
+    expect([1, 2, 3].map(() => show(policy.decide({ type: 'slot-free', instance })))).toEqual(['', '', '3→i0']);
   });
 });
 
