@@ -15,11 +15,10 @@ import { emptyResponse, scatter } from './scatter.ts';
 import type { ReleaseBuffers } from './shared-response.ts';
 
 /**
- * Batches that an instance holds, the running one included. While its thread has the next one it neither idles nor wakes the loop for each
- * completion: for a run of 20 µs, 36 µs per batch with 1, 33 with 2, 28 with 4, 20 with 8 (`bench/execute.bench.ts`). But what waits here can no
- * longer be joined with later requests, nor time out in the queue: so few, and fewest where requests are joined.
+ * Batches that an instance takes, the running one included. While its thread has the next one it neither idles nor wakes the loop for each completion:
+ * for a run of 20 us, 36 us per batch with 1, 33 with 2, 28 with 4, 20 with 8. How many of these places are used is the scheduler's choice.
  */
-const CAPACITY = { batching: 2, single: 4 };
+const CAPACITY = 64;
 
 const SETTLED = Promise.resolve();
 
@@ -42,7 +41,7 @@ interface BatchInFlight {
 /** One model instance over the addon's: gathers requests into one crossing per batch and answers each of them. */
 export class PyTorchInstance implements ModelInstance {
   readonly name: string;
-  readonly capacity: number;
+  readonly capacity = CAPACITY;
   /** Absent on GPUs, where the calling thread would wait for the device. */
   readonly executeInline?: (batch: readonly InferenceRequest[]) => void;
 
@@ -58,7 +57,6 @@ export class PyTorchInstance implements ModelInstance {
 
   constructor(init: PyTorchInstanceInit) {
     this.name = init.context.spec.name;
-    this.capacity = init.plan.maxBatchSize > 0 ? CAPACITY.batching : CAPACITY.single;
     this.#plan = init.plan;
     this.#context = init.context;
     this.#logger = init.logger;

@@ -236,12 +236,3 @@ describe('executeInline', () => {
     expect(open({ kind: 'KIND_GPU' }).instance.executeInline).toBeUndefined();
   });
 });
-
-describe('capacity', () => {
-  it.each([
-    ['joins requests', 8, 2],
-    ['does not', 0, 4],
-  ])('of a model that %s', (_, maxBatchSize, expected) => {
-    expect(open({ maxBatchSize }).instance.capacity).toBe(expected);
-  });
-});
