@@ -23,6 +23,8 @@ export interface AotiSignatureRequest {
 export interface NamesRequest {
   readonly modelName: string;
   readonly package: Pick<AotiPackage, 'callSpec' | 'inputNames' | 'constantNames' | 'outputCount'>;
+  /** Parameters and buffers as the package's sources list them; undefined without sources. */
+  readonly parameterCount: number | undefined;
   readonly logger: Logger;
 }
 
@@ -32,9 +34,11 @@ export interface NamesRequest {
  */
 export function packageNames(request: NamesRequest): TensorNames {
   const { callSpec, inputNames, constantNames, outputCount } = request.package;
+  // The library also names constants that the compiler made, which were never numbered: the sources tell them apart, their names only in part.
+  const constants = request.parameterCount ?? constantNames.filter(isLifted).length;
   return explained(request, () => {
     const names = nameTensors(parseCallSpec({ inputs: callSpec[0], outputs: callSpec[1] }), {
-      compiledInputs: { names: inputNames, constants: constantNames.filter(isLifted).length },
+      compiledInputs: { names: inputNames, constants },
     });
     for (const warning of names.warnings) request.logger.warn({ model: request.modelName }, warning);
     if (names.outputs.length === outputCount) return names;
