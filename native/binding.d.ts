@@ -51,8 +51,47 @@ export interface ForwardSchema {
   readonly wasTraining: boolean;
 }
 
+/**
+ * Settings that torch keeps once for the whole process. One that is undefined, or 0, is left alone. Flags hold while the model is loaded; while loaded
+ * models want one differently, each sets its own before its runs, and a run beside one of another model may see the other's.
+ */
+export interface ProcessSettingsRequest {
+  /** The model, as messages about conflicts name it. */
+  readonly owner: string;
+  readonly cudnn?: boolean | undefined;
+  /** Profiling graph executor. */
+  readonly jitExecutor?: boolean | undefined;
+  readonly jitProfiling?: boolean | undefined;
+  /** Tensor-expression fuser. */
+  readonly tensorFuser?: boolean | undefined;
+  /** Torch takes the number once: the first that is above 0 stays for good. */
+  readonly interOpThreads: number;
+}
+
+/** What is in force now. */
+export interface ProcessSettings {
+  readonly cudnn: boolean;
+  readonly jitExecutor: boolean;
+  readonly jitProfiling: boolean;
+  readonly tensorFuser: boolean;
+  readonly interOpThreads: number;
+}
+
+export function processSettings(): ProcessSettings;
+
+/** A setting that another loaded model wants otherwise, or, with an empty `otherOwner`, that torch refuses to change. */
+export interface SettingConflict {
+  readonly setting: keyof ProcessSettings;
+  /** Asked for; flags are 0 or 1. */
+  readonly value: number;
+  readonly otherValue: number;
+  readonly otherOwner: string;
+}
+
 export interface TorchScriptOptions {
   readonly path: string;
+  /** Absent: nothing is asked for. */
+  readonly process?: ProcessSettingsRequest | undefined;
   readonly inferenceMode: boolean;
   /** −1 for the CPU, else the GPU's ordinal, or `saved` to leave tensors where they were saved. */
   readonly device: number | 'saved';
@@ -60,6 +99,8 @@ export interface TorchScriptOptions {
 
 export interface AotiOptions {
   readonly path: string;
+  /** Absent: nothing is asked for. */
+  readonly process?: ProcessSettingsRequest | undefined;
   /** Model inside the archive, usually `model`. */
   readonly modelName: string;
   /** Runs that may go on at once; they share one copy of the weights. */
@@ -78,6 +119,7 @@ export function loadAoti(options: AotiOptions): Promise<AotiPackage>;
 /** A module; its instances share its weights and keep it. Unclosed, it is freed once the handle is collected and they have ended. */
 export interface TorchScriptModule {
   readonly schema: ForwardSchema;
+  readonly conflicts: readonly SettingConflict[];
   createInstance(options: InstanceOptions): Instance;
   /** Frees the module once its instances are closed; resolves when the memory is back. Idempotent. */
   close(): Promise<void>;
@@ -95,6 +137,7 @@ export interface AotiPackage {
   readonly inputNames: readonly string[];
   /** Tensors that a run really returns. */
   readonly outputCount: number;
+  readonly conflicts: readonly SettingConflict[];
   createInstance(options: InstanceOptions): Instance;
   close(): Promise<void>;
 }
@@ -120,6 +163,8 @@ export interface InstanceOptions {
   readonly inferenceMode: boolean;
   /** TorchScript only: graph optimisation. */
   readonly optimizedExecution: boolean;
+  /** Gives memory that torch keeps for reuse back to the GPUs after each run. */
+  readonly cacheCleaning?: boolean | undefined;
   readonly inputs: readonly InputSlot[];
   /** At most 4096. */
   readonly outputs: readonly OutputSlot[];

@@ -8,6 +8,7 @@
 #include "binding/off_loop.h"
 #include "runtime/build_info.h"
 #include "runtime/model.h"
+#include "runtime/process_settings.h"
 
 namespace nereid {
 namespace {
@@ -28,6 +29,7 @@ Napi::Object NewModelObject(Napi::Env env, std::shared_ptr<Model> model) {
 Napi::Value ToTorchScriptModule(Napi::Env env, TorchScriptModel& loaded) {
   Napi::Object object = NewModelObject(env, std::move(loaded.model));
   object["schema"] = ToSchema(env, loaded.schema);
+  object["conflicts"] = ToConflicts(env, loaded.conflicts);
   return object;
 }
 
@@ -40,6 +42,7 @@ Napi::Value ToAotiPackage(Napi::Env env, AotiModel& loaded) {
   object["constantNames"] = ToStrings(env, loaded.constant_names);
   object["inputNames"] = ToStrings(env, loaded.input_names);
   object["outputCount"] = Napi::Number::New(env, static_cast<double>(loaded.output_count));
+  object["conflicts"] = ToConflicts(env, loaded.conflicts);
   return object;
 }
 
@@ -60,6 +63,18 @@ Napi::Value BuildInfoObject(const Napi::CallbackInfo& info) {
   object["napiVersion"] = NAPI_VERSION;
   object["cuda"] = Napi::Boolean::New(info.Env(), build.cuda);
   object["cpuCapability"] = build.cpu_capability;
+  return object;
+}
+
+Napi::Value ProcessSettingsObject(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const ProcessSettings settings = CurrentProcessSettings();
+  Napi::Object object = Napi::Object::New(env);
+  object["cudnn"] = Napi::Boolean::New(env, settings.cudnn.value_or(false));
+  object["jitExecutor"] = Napi::Boolean::New(env, settings.jit_executor.value_or(false));
+  object["jitProfiling"] = Napi::Boolean::New(env, settings.jit_profiling.value_or(false));
+  object["tensorFuser"] = Napi::Boolean::New(env, settings.tensor_fuser.value_or(false));
+  object["interOpThreads"] = Napi::Number::New(env, settings.inter_op_threads);
   return object;
 }
 
@@ -84,6 +99,7 @@ void ReleaseBuffers(const Napi::CallbackInfo& info) {
 Napi::Object Init(Napi::Env env, Napi::Object exports) {
   Environment::Install(env);
   exports["buildInfo"] = Napi::Function::New<BuildInfoObject>(env, "buildInfo");
+  exports["processSettings"] = Napi::Function::New<ProcessSettingsObject>(env, "processSettings");
   exports["memoryInfo"] = Napi::Function::New<MemoryInfoObject>(env, "memoryInfo");
   exports["releaseBuffers"] = Napi::Function::New<ReleaseBuffers>(env, "releaseBuffers");
   exports["loadTorchScript"] = Napi::Function::New<LoadTorchScriptModule>(env, "loadTorchScript");

@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <limits>
+#include <optional>
 
 namespace nereid {
 namespace {
@@ -43,11 +44,30 @@ Napi::Array ReadArray(const Napi::Object& object, const char* field) {
   return value.As<Napi::Array>();
 }
 
+// A boolean, or undefined to leave things as they are.
+std::optional<bool> ReadOptionalBool(const Napi::Object& object, const char* field) {
+  if (object.Get(field).IsUndefined()) return std::nullopt;
+  return ReadBool(object, field);
+}
+
 constexpr int64_t kMostGpus = 127;  // c10::DeviceIndex has 8 bits
 constexpr int64_t kMostRunners = 1 << 16;
 constexpr int64_t kMostThreads = 1 << 16;
 constexpr int64_t kMostResults = 1 << 30;
 constexpr uint32_t kMostOutputs = 4096;  // they are arguments of one call
+
+ProcessSettings ReadProcessSettings(const Napi::Object& options) {
+  ProcessSettings settings;
+  if (options.Get("process").IsUndefined()) return settings;
+  const Napi::Object object = ReadObject(options.Get("process"), "process");
+  settings.owner = ReadString(object, "owner");
+  settings.cudnn = ReadOptionalBool(object, "cudnn");
+  settings.jit_executor = ReadOptionalBool(object, "jitExecutor");
+  settings.jit_profiling = ReadOptionalBool(object, "jitProfiling");
+  settings.tensor_fuser = ReadOptionalBool(object, "tensorFuser");
+  settings.inter_op_threads = static_cast<int>(ReadInt(object, "interOpThreads", 0, kMostThreads));
+  return settings;
+}
 
 // The hot path below talks to Node-API itself, without the wrapper's checks and objects.
 
@@ -139,6 +159,7 @@ TorchScriptOptions ReadTorchScriptOptions(const Napi::Value& value) {
   if (!object.Get("device").StrictEquals(Napi::String::New(object.Env(), "saved"))) {
     options.device = static_cast<int>(ReadInt(object, "device", -1, kMostGpus));
   }
+  options.process = ReadProcessSettings(object);
   return options;
 }
 
@@ -149,6 +170,7 @@ AotiOptions ReadAotiOptions(const Napi::Value& value) {
   options.model_name = ReadString(object, "modelName");
   options.num_runners = static_cast<size_t>(ReadInt(object, "numRunners", 1, kMostRunners));
   options.device = static_cast<int>(ReadInt(object, "device", -1, kMostGpus));
+  options.process = ReadProcessSettings(object);
   return options;
 }
 
@@ -159,6 +181,7 @@ InstanceOptions ReadInstanceOptions(const Napi::Value& value) {
   options.thread.intra_op_threads = static_cast<int>(ReadInt(object, "intraOpThreads", 0, kMostThreads));
   options.thread.inference_mode = ReadBool(object, "inferenceMode");
   options.thread.optimized_execution = ReadBool(object, "optimizedExecution");
+  options.thread.cache_cleaning = ReadOptionalBool(object, "cacheCleaning").value_or(false);
   options.plan.batching = ReadBool(object, "batching");
   const Napi::Array inputs = ReadArray(object, "inputs");
   for (uint32_t i = 0; i < inputs.Length(); i++) {
@@ -196,6 +219,19 @@ void AppendOutcome(napi_env env, Outcome& outcome, MemoryLedger& memory, std::ve
 Napi::Array ToStrings(Napi::Env env, const std::vector<std::string>& strings) {
   Napi::Array array = Napi::Array::New(env, strings.size());
   for (uint32_t i = 0; i < strings.size(); i++) array.Set(i, strings[i]);
+  return array;
+}
+
+Napi::Array ToConflicts(Napi::Env env, const std::vector<SettingConflict>& conflicts) {
+  Napi::Array array = Napi::Array::New(env, conflicts.size());
+  for (uint32_t i = 0; i < conflicts.size(); i++) {
+    Napi::Object object = Napi::Object::New(env);
+    object["setting"] = conflicts[i].setting;
+    object["value"] = Napi::Number::New(env, conflicts[i].value);
+    object["otherValue"] = Napi::Number::New(env, conflicts[i].other_value);
+    object["otherOwner"] = conflicts[i].other_owner;
+    array.Set(i, object);
+  }
   return array;
 }
 

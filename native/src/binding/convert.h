@@ -25,6 +25,7 @@ void ReadBatch(napi_env env, napi_value buffers, napi_value rows, napi_value sha
 // Appends an outcome as the flat arguments that lib/crossing.js takes. Takes the memory of large outputs.
 void AppendOutcome(napi_env env, Outcome& outcome, MemoryLedger& memory, std::vector<napi_value>& arguments);
 
+Napi::Array ToConflicts(Napi::Env env, const std::vector<SettingConflict>& conflicts);
 Napi::Object ToSchema(Napi::Env env, const ForwardSchema& schema);
 Napi::Array ToStrings(Napi::Env env, const std::vector<std::string>& strings);
 

@@ -85,7 +85,8 @@ auto OnOwnThread(Body body) -> decltype(body()) {
 class AotiPackage final : public Model {
  public:
   AotiPackage(const AotiOptions& options, c10::Device device)
-      : directory_(options.path),
+      : settings_(options.process),
+        directory_(options.path),
         loader_(std::make_unique<AOTIModelPackageLoader>(directory_.path().string(), options.model_name,
                                                          /*run_single_threaded=*/false, options.num_runners,
                                                          static_cast<c10::DeviceIndex>(options.device))),
@@ -101,6 +102,7 @@ class AotiPackage final : public Model {
     };
     // No thread to be had: freed here, and unmapped when this thread ends.
     if (!Guard([&] { return OnOwnThread(free); }).ok()) loader_.reset();
+    EmptyCache();
   }
 
   Status Check(const RunPlan& plan) const override {
@@ -130,6 +132,7 @@ class AotiPackage final : public Model {
   int device() const override { return ordinal_; }
 
   AOTIModelPackageLoader& loader() { return *loader_; }
+  const SettingsClaim& settings() const { return settings_; }
 
  private:
   Status RunUnguarded(const RunPlan& plan, const Batch& batch, Outcome& outcome) {
@@ -143,6 +146,7 @@ class AotiPackage final : public Model {
     }
     outcome.input_ns = stopwatch.Lap();
 
+    settings_.Renew();
     const std::vector<at::Tensor> results = loader_->boxed_run(std::move(inputs), CurrentStream(device_));
     Synchronize(device_);
     outcome.infer_ns = stopwatch.Lap();
@@ -156,6 +160,7 @@ class AotiPackage final : public Model {
     return Status();
   }
 
+  const SettingsClaim settings_;
   const PackageDirectory directory_;  // outlives what is mapped from it
   std::unique_ptr<AOTIModelPackageLoader> loader_;
   const c10::Device device_;
@@ -177,6 +182,7 @@ AotiModel Describe(std::shared_ptr<AotiPackage> package) {
   const Container container(*loader.get_runner());
   model.input_names = container.InputNames();
   model.output_count = container.OutputCount();
+  model.conflicts = package->settings().conflicts();
   model.model = std::move(package);
   return model;
 }

@@ -6,6 +6,7 @@
 
 #ifdef NEREID_CUDA
 #include <ATen/cuda/CUDAContext.h>
+#include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 #endif
@@ -38,6 +39,14 @@ void Synchronize(c10::Device device) {
   if (device.is_cuda()) c10::cuda::getCurrentCUDAStream(device.index()).synchronize();
 }
 
+void EmptyCache() noexcept {
+  try {
+    if (HasCuda()) c10::cuda::CUDACachingAllocator::emptyCache();
+  } catch (const std::exception&) {
+    // The device has failed, which the runs report.
+  }
+}
+
 void* CurrentStream(c10::Device device) {
   return device.is_cuda() ? c10::cuda::getCurrentCUDAStream(device.index()).stream() : nullptr;
 }
@@ -57,6 +66,8 @@ StatusOr<c10::Device> DeviceFromOrdinal(int ordinal) {
 }
 
 void Synchronize(c10::Device /*device*/) {}
+
+void EmptyCache() noexcept {}
 
 void* CurrentStream(c10::Device /*device*/) { return nullptr; }
 

@@ -32,6 +32,9 @@ class DeviceScope {
 // throws.
 void Synchronize(c10::Device device);
 
+// Gives memory that torch keeps for reuse back to the GPUs; there is none on the CPU.
+void EmptyCache() noexcept;
+
 // The thread's current stream on the device, as AOTInductor takes it; null on the CPU.
 void* CurrentStream(c10::Device device);
 

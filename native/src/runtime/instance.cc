@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "runtime/device.h"
 #include "runtime/thread_scope.h"
 
 namespace nereid {
@@ -38,7 +39,9 @@ Status Instance::RunHere(const Batch& batch, Outcome& outcome) {
   settings.intra_op_threads = 1;
   const ThreadScope scope(settings, model_->device());
   Clear(outcome);
-  return model_->Run(options_.plan, batch, outcome);
+  Status status = model_->Run(options_.plan, batch, outcome);
+  if (settings.cache_cleaning) EmptyCache();
+  return status;
 }
 
 void Instance::Close() {
@@ -77,6 +80,7 @@ void Instance::Loop() {
         Clear(job->outcome);
         job->status = model_->Run(options_.plan, job->batch, job->outcome);
         sink_.Complete(std::move(job));
+        if (options_.thread.cache_cleaning) EmptyCache();
       }
     }
   }

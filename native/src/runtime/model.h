@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/batch.h"
+#include "runtime/process_settings.h"
 #include "runtime/status.h"
 
 namespace nereid {
@@ -17,6 +18,7 @@ struct ThreadSettings {
   int intra_op_threads = 0;  // 0: torch's default
   bool inference_mode = true;
   bool optimized_execution = true;  // TorchScript: graph optimisation
+  bool cache_cleaning = false;      // empty the device's memory cache after each run
 };
 
 // Weights and code. Shared between instances; destroyed with the last shared_ptr, on whichever thread drops it.
@@ -52,11 +54,13 @@ struct TorchScriptOptions {
   std::string path;
   bool inference_mode = true;
   std::optional<int> device;  // −1: CPU; absent: where the tensors were saved
+  ProcessSettings process;
 };
 
 struct TorchScriptModel {
   std::shared_ptr<Model> model;
   ForwardSchema schema;
+  std::vector<SettingConflict> conflicts;
 };
 
 // Reads a TorchScript archive and switches it to evaluation. Blocks; any thread.
@@ -67,6 +71,7 @@ struct AotiOptions {
   std::string model_name = "model";
   size_t num_runners = 1;  // runs that may go on at once
   int device = -1;
+  ProcessSettings process;
 };
 
 struct AotiModel {
@@ -77,6 +82,7 @@ struct AotiModel {
   std::vector<std::string> constant_names;
   std::vector<std::string> input_names;
   size_t output_count = 0;
+  std::vector<SettingConflict> conflicts;
 };
 
 // Unpacks an AOTInductor package into a temporary directory and opens its library: runs code of the package. Blocks;

@@ -69,8 +69,14 @@ class Results {
 
 class TorchScript final : public Model {
  public:
-  TorchScript(torch::jit::Module module, c10::Device device, int ordinal)
-      : module_(std::move(module)), forward_(module_.get_method("forward")), device_(device), ordinal_(ordinal) {}
+  TorchScript(torch::jit::Module module, std::unique_ptr<SettingsClaim> settings, c10::Device device, int ordinal)
+      : settings_(std::move(settings)),
+        module_(std::move(module)),
+        forward_(module_.get_method("forward")),
+        device_(device),
+        ordinal_(ordinal) {}
+
+  ~TorchScript() override { EmptyCache(); }
 
   Status Check(const RunPlan& plan) const override {
     const bool keyed = !plan.inputs.empty() && !plan.inputs[0].key.empty();
@@ -141,6 +147,7 @@ class TorchScript final : public Model {
     NEREID_RETURN_IF_ERROR(Arguments(plan, batch, arguments));
     outcome.input_ns = stopwatch.Lap();
 
+    settings_->Renew();
     const Results results(forward_(std::move(arguments)));
     Synchronize(device_);
     outcome.infer_ns = stopwatch.Lap();
@@ -150,6 +157,7 @@ class TorchScript final : public Model {
     return Status();
   }
 
+  const std::unique_ptr<SettingsClaim> settings_;
   torch::jit::Module module_;
   torch::jit::Method forward_;
   const c10::Device device_;
@@ -186,6 +194,7 @@ StatusOr<TorchScriptModel> LoadTorchScript(const TorchScriptOptions& options) {
     const int ordinal = options.device.value_or(-1);
     const StatusOr<c10::Device> device = DeviceFromOrdinal(ordinal);
     if (!device.ok()) return device.status();
+    auto settings = std::make_unique<SettingsClaim>(options.process);
     const c10::InferenceMode inference(options.inference_mode);
     const auto target = options.device ? std::optional(device.value()) : std::nullopt;
     torch::jit::Module module = torch::jit::load(options.path, target);
@@ -196,7 +205,8 @@ StatusOr<TorchScriptModel> LoadTorchScript(const TorchScriptOptions& options) {
     module.eval();
     TorchScriptModel loaded;
     loaded.schema = Describe(*forward, was_training);
-    loaded.model = std::make_shared<TorchScript>(std::move(module), device.value(), ordinal);
+    loaded.conflicts = settings->conflicts();
+    loaded.model = std::make_shared<TorchScript>(std::move(module), std::move(settings), device.value(), ordinal);
     return loaded;
   });
 }

@@ -78,6 +78,7 @@ export function instanceOptions(
     intraOpThreads,
     inferenceMode: parameters.inferenceMode,
     optimizedExecution: parameters.optimizedExecution,
+    cacheCleaning: parameters.cacheCleaning,
     inputs: plan.inputs.map(({ spec, key }) => ({ datatype: DATATYPES[spec.datatype].configNumber, key })),
     outputs: plan.outputs.map(({ index, key }) => ({ index, key })),
     batching: plan.maxBatchSize > 0,

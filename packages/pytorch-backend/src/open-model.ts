@@ -13,6 +13,7 @@ import { type Device, deviceOf, ModulePool } from './module-pool.ts';
 import type { Native } from './native.ts';
 import { loadError } from './native-error.ts';
 import type { PyTorchParameters } from './parameters.ts';
+import { processSettings, settingsOwner, warnOfConflicts } from './process-settings.ts';
 import type { InputSpec, OutputSpec } from './tensor-spec.ts';
 import { bindTorchScriptInputs, bindTorchScriptOutputs } from './torchscript-signature.ts';
 
@@ -64,15 +65,18 @@ function threadsPerInstance({ parameters, cores, instances, modelName, logger }:
 
 async function openTorchScript(request: OpenModelRequest, intraOpThreads: number): Promise<PyTorchModel> {
   const { native, file, modelName, parameters, logger } = request;
+  const owner = settingsOwner(request);
+  const process = processSettings(parameters, owner);
   const pool = new ModulePool({
     shared: parameters.weightSharing,
     open: (device) =>
       torchLoad(modelName, () =>
-        native.loadTorchScript({ path: file.path, inferenceMode: parameters.inferenceMode, device }),
+        native.loadTorchScript({ path: file.path, inferenceMode: parameters.inferenceMode, device, process }),
       ),
   });
   return closedOnFailure(pool, async () => {
-    const { schema } = await pool.prepare(firstDevice(request));
+    const { schema, conflicts } = await pool.prepare(firstDevice(request));
+    warnOfConflicts(logger, { owner, conflicts });
     if (schema.wasTraining) {
       logger.warn(
         { model: modelName },
@@ -90,6 +94,8 @@ async function openTorchScript(request: OpenModelRequest, intraOpThreads: number
 
 async function openAoti(request: OpenModelRequest, intraOpThreads: number): Promise<PyTorchModel> {
   const { native, file, modelName, parameters, instances } = request;
+  const owner = settingsOwner(request);
+  const process = processSettings({ ...parameters, ...NO_JIT }, owner);
   const inspection = await inspectPackage(request);
   if (inspection.inputs === undefined) {
     request.logger.warn(
@@ -107,15 +113,18 @@ async function openAoti(request: OpenModelRequest, intraOpThreads: number): Prom
           modelName: inspection.model,
           numRunners: Math.max(1, instances.filter((spec) => deviceOf(spec) === device).length),
           device: compiledDevice(device, inspection),
+          process,
         }),
       ),
   });
   return closedOnFailure(pool, async () => {
     const opened = await pool.prepare(firstDevice(request));
+    warnOfConflicts(request.logger, { owner, conflicts: opened.conflicts });
+    const { parameterCount } = inspection;
     const declared = { declaredInputs: inspection.inputs ?? [], declaredOutputs: inspection.outputs ?? [] };
     const plan = planOf(
       request,
-      bindAoti({ ...request, ...declared, names: packageNames({ ...request, package: opened }) }),
+      bindAoti({ ...request, ...declared, names: packageNames({ ...request, parameterCount, package: opened }) }),
     );
     if (plan.maxBatchSize > 0 && parameters.aotiLoadCheck) {
       const setup = { plan, parameters, intraOpThreads };
@@ -126,6 +135,9 @@ async function openAoti(request: OpenModelRequest, intraOpThreads: number): Prom
     return modelOf(request, { plan, pool, intraOpThreads });
   });
 }
+
+/** A compiled package has no use for the settings of TorchScript's executor. */
+const NO_JIT = { jitExecutor: undefined, jitProfiling: undefined, tensorFuser: undefined } as const;
 
 async function inspectPackage({ file, modelName, parameters }: OpenModelRequest): Promise<AotiInspection> {
   const wanted = parameters.aotiModelName;

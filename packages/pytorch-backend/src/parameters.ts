@@ -13,6 +13,16 @@ export interface PyTorchParameters {
   readonly weightSharing: boolean;
   /** INTRA_OP_THREAD_COUNT where it is above 0. */
   readonly intraOpThreads: number | undefined;
+  /** INTER_OP_THREAD_COUNT where it is above 0: of the whole process, which takes the first. */
+  readonly interOpThreads: number | undefined;
+  /** ENABLE_CACHE_CLEANING, false by default: give memory that torch keeps back to the GPUs after each run. */
+  readonly cacheCleaning: boolean;
+  /** The opposite of DISABLE_CUDNN, true by default. */
+  readonly cudnn: boolean;
+  /** ENABLE_JIT_EXECUTOR, ENABLE_JIT_PROFILING and ENABLE_TENSOR_FUSER; undefined leaves torch's own. TorchScript only. */
+  readonly jitExecutor: boolean | undefined;
+  readonly jitProfiling: boolean | undefined;
+  readonly tensorFuser: boolean | undefined;
   /** AOTI_LOAD_CHECK, true by default: run a batching package once before it is ready. */
   readonly aotiLoadCheck: boolean;
   /** AOTI_MODEL_NAME: the model inside the package, when it holds several. */
@@ -21,21 +31,21 @@ export interface PyTorchParameters {
 
 type ParameterType = 'boolean' | 'integer' | 'text';
 
-/** Where a key has an effect; `device` keys have one on GPUs only, `none` keys are checked and answered with a warning. */
-type Scope = 'both' | Engine | 'device' | 'none';
+/** Where a key has an effect; elsewhere it is checked and answered with a warning. */
+type Scope = 'both' | Engine;
 
 const KNOWN: Readonly<Record<string, { readonly type: ParameterType; readonly scope: Scope }>> = {
   INFERENCE_MODE: { type: 'boolean', scope: 'both' },
   DISABLE_OPTIMIZED_EXECUTION: { type: 'boolean', scope: 'torchscript' },
   ENABLE_WEIGHT_SHARING: { type: 'boolean', scope: 'both' },
   INTRA_OP_THREAD_COUNT: { type: 'integer', scope: 'both' },
-  INTER_OP_THREAD_COUNT: { type: 'integer', scope: 'none' },
-  ENABLE_CACHE_CLEANING: { type: 'boolean', scope: 'device' },
-  CACHE_CLEANING_ENABLED: { type: 'boolean', scope: 'device' },
-  DISABLE_CUDNN: { type: 'boolean', scope: 'device' },
-  ENABLE_TENSOR_FUSER: { type: 'boolean', scope: 'none' },
-  ENABLE_JIT_PROFILING: { type: 'boolean', scope: 'none' },
-  ENABLE_JIT_EXECUTOR: { type: 'boolean', scope: 'none' },
+  INTER_OP_THREAD_COUNT: { type: 'integer', scope: 'both' },
+  ENABLE_CACHE_CLEANING: { type: 'boolean', scope: 'both' },
+  CACHE_CLEANING_ENABLED: { type: 'boolean', scope: 'both' },
+  DISABLE_CUDNN: { type: 'boolean', scope: 'both' },
+  ENABLE_TENSOR_FUSER: { type: 'boolean', scope: 'torchscript' },
+  ENABLE_JIT_PROFILING: { type: 'boolean', scope: 'torchscript' },
+  ENABLE_JIT_EXECUTOR: { type: 'boolean', scope: 'torchscript' },
   AOTI_LOAD_CHECK: { type: 'boolean', scope: 'aoti' },
   AOTI_MODEL_NAME: { type: 'text', scope: 'aoti' },
 };
@@ -68,13 +78,17 @@ export function readParameters(source: ParameterSource): PyTorchParameters {
   }
   for (const key of texts.keys()) warnAboutKey(source, key);
   logSettings(source, texts);
-  const threads = Number(texts.get('INTRA_OP_THREAD_COUNT') ?? 0);
   return {
     inferenceMode: flag(texts, 'INFERENCE_MODE', true),
     optimizedExecution: !flag(texts, 'DISABLE_OPTIMIZED_EXECUTION', false),
     weightSharing: flag(texts, 'ENABLE_WEIGHT_SHARING', false),
-    // Zero and negative counts are ignored, as in the original.
-    intraOpThreads: threads > 0 ? threads : undefined,
+    intraOpThreads: count(texts, 'INTRA_OP_THREAD_COUNT'),
+    interOpThreads: count(texts, 'INTER_OP_THREAD_COUNT'),
+    cacheCleaning: cacheCleaning(texts),
+    cudnn: !flag(texts, 'DISABLE_CUDNN', false),
+    jitExecutor: optionalFlag(texts, 'ENABLE_JIT_EXECUTOR'),
+    jitProfiling: optionalFlag(texts, 'ENABLE_JIT_PROFILING'),
+    tensorFuser: optionalFlag(texts, 'ENABLE_TENSOR_FUSER'),
     aotiLoadCheck: flag(texts, 'AOTI_LOAD_CHECK', true),
     aotiModelName: texts.get('AOTI_MODEL_NAME'),
   };
@@ -100,23 +114,30 @@ function warnAboutKey({ modelName, engine, logger }: ParameterSource, key: strin
     const guess = nearestName(key, Object.keys(KNOWN));
     const hint = guess === undefined ? '' : `; did you mean '${guess}'?`;
     logger.warn(fields, `model '${modelName}': unknown parameter '${key}' is ignored${hint}`);
-  } else if (known.scope === 'none') {
-    logger.warn(fields, `model '${modelName}': parameter '${key}' has no effect`);
-  } else if ((known.scope === 'torchscript' || known.scope === 'aoti') && known.scope !== engine) {
+  } else if (known.scope !== 'both' && known.scope !== engine) {
     const platform = engine === 'aoti' ? 'torch_aoti' : 'pytorch_libtorch';
     logger.warn(fields, `model '${modelName}': parameter '${key}' has no effect for ${platform}`);
   }
 }
 
+/** TorchScript settings that are logged only when they are set. */
+const ASKED = [
+  ['ENABLE_WEIGHT_SHARING', 'Weight sharing'],
+  ['ENABLE_TENSOR_FUSER', 'Tensor fuser'],
+  ['ENABLE_JIT_PROFILING', 'JIT profiling'],
+  ['ENABLE_JIT_EXECUTOR', 'JIT executor'],
+] as const;
+
 /** Wording and number of these lines, one each per loaded version, are relied upon by users of the original. */
 function logSettings({ modelName, engine, logger }: ParameterSource, texts: ReadonlyMap<string, string>): void {
   const settings: readonly (readonly [name: string, enabled: boolean])[] = [
     ['Optimized execution', !flag(texts, 'DISABLE_OPTIMIZED_EXECUTION', false)],
-    ['Cache Cleaning', flag(texts, 'ENABLE_CACHE_CLEANING', flag(texts, 'CACHE_CLEANING_ENABLED', false))],
+    ['Cache Cleaning', cacheCleaning(texts)],
     ['Inference Mode', flag(texts, 'INFERENCE_MODE', true)],
     ['cuDNN', !flag(texts, 'DISABLE_CUDNN', false)],
   ];
-  for (const [name, enabled] of engine === 'aoti' ? settings.slice(1) : settings) {
+  const asked = ASKED.filter(([key]) => texts.has(key)).map(([key, name]) => [name, flag(texts, key, false)] as const);
+  for (const [name, enabled] of engine === 'aoti' ? settings.slice(1) : [...settings, ...asked]) {
     const state = enabled ? 'enabled' : 'disabled';
     logger.info({ model: modelName }, `${name} is ${state} for model instance '${modelName}'`);
   }
@@ -125,4 +146,18 @@ function logSettings({ modelName, engine, logger }: ParameterSource, texts: Read
 function flag(texts: ReadonlyMap<string, string>, key: string, fallback: boolean): boolean {
   const text = texts.get(key);
   return text === undefined ? fallback : TRUE.has(text.toLowerCase());
+}
+
+function optionalFlag(texts: ReadonlyMap<string, string>, key: string): boolean | undefined {
+  return texts.has(key) ? flag(texts, key, false) : undefined;
+}
+
+function cacheCleaning(texts: ReadonlyMap<string, string>): boolean {
+  return flag(texts, 'ENABLE_CACHE_CLEANING', flag(texts, 'CACHE_CLEANING_ENABLED', false));
+}
+
+/** Zero and negative counts are ignored, as in the original. */
+function count(texts: ReadonlyMap<string, string>, key: string): number | undefined {
+  const value = Number(texts.get(key) ?? 0);
+  return value > 0 ? value : undefined;
 }

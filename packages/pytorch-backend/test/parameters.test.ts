@@ -15,6 +15,12 @@ describe('readParameters', () => {
       optimizedExecution: true,
       weightSharing: false,
       intraOpThreads: undefined,
+      interOpThreads: undefined,
+      cacheCleaning: false,
+      cudnn: true,
+      jitExecutor: undefined,
+      jitProfiling: undefined,
+      tensorFuser: undefined,
       aotiLoadCheck: true,
       aotiModelName: undefined,
     });
@@ -57,6 +63,33 @@ describe('readParameters', () => {
     ]);
   });
 
+  it.each([
+    ['ENABLE_WEIGHT_SHARING', 'Weight sharing'],
+    ['ENABLE_TENSOR_FUSER', 'Tensor fuser'],
+    ['ENABLE_JIT_PROFILING', 'JIT profiling'],
+    ['ENABLE_JIT_EXECUTOR', 'JIT executor'],
+  ])('logs %s only when it is set', (key, name) => {
+    expect(read({}).lines.join()).not.toContain(name);
+    expect(read({ [key]: 'on' }).lines).toContain(`info: ${name} is enabled for model instance 'm'`);
+    expect(read({ [key]: 'off' }).lines).toContain(`info: ${name} is disabled for model instance 'm'`);
+  });
+
+  it.each([
+    ['ENABLE_JIT_EXECUTOR', 'jitExecutor'],
+    ['ENABLE_JIT_PROFILING', 'jitProfiling'],
+    ['ENABLE_TENSOR_FUSER', 'tensorFuser'],
+  ] as const)('%s has three states', (key, field) => {
+    expect([read({}), read({ [key]: '1' }), read({ [key]: '0' })].map(({ parameters }) => parameters[field])).toEqual([
+      undefined,
+      true,
+      false,
+    ]);
+  });
+
+  it.each(['ENABLE_CACHE_CLEANING', 'CACHE_CLEANING_ENABLED'])('takes %s for cache cleaning', (key) => {
+    expect(read({ [key]: 'true' }).parameters.cacheCleaning).toBe(true);
+  });
+
   it('says nothing of graph optimisation for a compiled package', () => {
     expect(read({}, 'aoti').lines.join()).not.toContain('Optimized');
   });
@@ -68,7 +101,9 @@ describe('readParameters', () => {
       "unknown parameter 'INFERENCE_MOD' is ignored; did you mean 'INFERENCE_MODE'?",
     ],
     [{ something: 'x' }, 'torchscript', "unknown parameter 'something' is ignored"],
-    [{ ENABLE_JIT_PROFILING: 'true' }, 'torchscript', "parameter 'ENABLE_JIT_PROFILING' has no effect"],
+    [{ ENABLE_JIT_PROFILING: 'true' }, 'aoti', "parameter 'ENABLE_JIT_PROFILING' has no effect for torch_aoti"],
+    [{ ENABLE_JIT_EXECUTOR: 'off' }, 'aoti', "parameter 'ENABLE_JIT_EXECUTOR' has no effect for torch_aoti"],
+    [{ ENABLE_TENSOR_FUSER: '0' }, 'aoti', "parameter 'ENABLE_TENSOR_FUSER' has no effect for torch_aoti"],
     [
       { DISABLE_OPTIMIZED_EXECUTION: 'true' },
       'aoti',

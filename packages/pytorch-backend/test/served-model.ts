@@ -19,6 +19,8 @@ import { PyTorchBackend, type PyTorchModel } from '../src/index.ts';
 export interface ServeOptions {
   /** `<test model>/<file>`, or an absolute path. */
   readonly file: string;
+  /** 'm' by default. */
+  readonly name?: string;
   readonly config: Init<ModelConfig>;
   readonly instances?: number;
   readonly kind?: InstanceKind;
@@ -55,15 +57,18 @@ export class ServedModel {
   }
 
   static async load(options: ServeOptions): Promise<ServedModel> {
-    const { config, instances = 1, kind = 'KIND_CPU', logger = silentLogger, cores = 2 } = options;
+    const { config, name = 'm', instances = 1, kind = 'KIND_CPU', logger = silentLogger, cores = 2 } = options;
     const path = modelFile(options.file);
-    const specs = Array.from({ length: instances }, (_, i): InstanceSpec => ({ name: `m_${i}`, kind, deviceId: 0 }));
+    const specs = Array.from(
+      { length: instances },
+      (_, i): InstanceSpec => ({ name: `${name}_${i}`, kind, deviceId: 0 }),
+    );
     const model = await new PyTorchBackend({ cores }).load({
-      name: 'm',
+      name,
       version: '1',
       modelDirectory: dirname(dirname(path)),
       versionDirectory: dirname(path),
-      config: createModelConfig({ name: 'm', backend: 'pytorch', defaultModelFilename: basename(path), ...config }),
+      config: createModelConfig({ name, backend: 'pytorch', defaultModelFilename: basename(path), ...config }),
       instances: specs,
       logger,
     });
