@@ -1,0 +1,17 @@
+"""Calls a module in Python alone: each line of standard input is a number of calls, answered with a line when they are done."""
+
+import sys
+
+import torch
+from large import Double
+from mlp import Mlp
+
+torch.set_num_threads(1)
+model, x = {"mlp": (Mlp(), torch.rand(1, 64)), "large": (Double(), torch.rand(1, 1 << 20))}[sys.argv[1]]
+model.eval()
+with torch.inference_mode():
+    print("ready", flush=True)
+    for line in sys.stdin:
+        for _ in range(int(line)):
+            model(x)
+        print("done", flush=True)
