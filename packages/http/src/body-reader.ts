@@ -2,7 +2,7 @@
  * Reads a request body with as few copies as can be: one piece stays what it is, a view of what the socket read; of several, each is copied once into a
  * buffer of the announced length. Listeners are shared functions that find their reader on the message: a request costs no closure and no promise.
  */
-import type { IncomingMessage } from 'node:http';
+import { IncomingMessage } from 'node:http';
 import { HttpError } from './errors.ts';
 import { SIZE_ADVICE } from './options.ts';
 
@@ -33,7 +33,6 @@ const EMPTY = Buffer.alloc(0);
 export function readBody(message: IncomingMessage, job: ReadJob): void {
   if (message.headers['transfer-encoding'] !== undefined) {
     start(message, new BodyReader(job, undefined));
-    message.on('end', onEnd);
     return;
   }
   const expected = Number(message.headers['content-length'] ?? 0);
@@ -44,7 +43,14 @@ export function readBody(message: IncomingMessage, job: ReadJob): void {
 
 function start(message: ReadMessage, reader: BodyReader): void {
   message[READER] = reader;
+  if (message instanceof DirectMessage && isUntouched(message)) return;
   message.on('data', onData);
+  if (reader.readsToTheEnd) message.on('end', onEnd);
+}
+
+/** Whether no byte has come yet and nobody else listens. */
+function isUntouched(message: IncomingMessage): boolean {
+  return message.readableLength === 0 && message.readableFlowing === null && !message.complete;
 }
 
 function onData(this: ReadMessage, piece: Buffer): void {
@@ -53,6 +59,25 @@ function onData(this: ReadMessage, piece: Buffer): void {
 
 function onEnd(this: ReadMessage): void {
   this[READER]?.end();
+}
+
+/**
+ * A request whose body goes from the parser straight to its reader, past the queue of the stream: a few microseconds less per request. Whoever reads it as a
+ * stream, without `readBody`, finds an ordinary one.
+ */
+export class DirectMessage extends IncomingMessage {
+  [READER]: BodyReader | undefined;
+
+  override push(piece: Buffer | null): boolean {
+    const reader = this[READER];
+    if (reader === undefined || this.readableFlowing !== null) return super.push(piece);
+    if (piece !== null) {
+      reader.take(piece);
+      return true;
+    }
+    reader.end();
+    return super.push(null);
+  }
 }
 
 class BodyReader {
@@ -72,15 +97,19 @@ class BodyReader {
     this.#expected = expected;
   }
 
+  /** Only the end tells that a chunked body is complete; the others are with their last byte. */
+  get readsToTheEnd(): boolean {
+    return this.#expected === undefined;
+  }
+
   take(piece: Buffer): void {
     if (this.#isDone) return;
     if (this.#expected === undefined) this.#takeChunked(piece);
     else this.#takeAnnounced(piece, this.#expected);
   }
 
-  /** The end matters for chunked bodies only: the others are complete with their last byte. */
   end(): void {
-    if (this.#isDone) return;
+    if (this.#isDone || !this.readsToTheEnd) return;
     const [only] = this.#pieces;
     this.#finish(this.#pieces.length === 1 && only !== undefined ? only : Buffer.concat(this.#pieces, this.#received));
   }

@@ -1,7 +1,7 @@
-import { createRequire } from 'node:module';
 import { type Logger, silentLogger } from '@nereid/core';
 import type { ProtocolLimits } from '@nereid/protocol';
 import type { InferenceEngine } from '@nereid/serving';
+import manifest from '../package.json' with { type: 'json' };
 
 /** What the front end needs and how far it trusts its clients. */
 export interface NereidHttpOptions {
@@ -51,7 +51,7 @@ export function resolveOptions(options: NereidHttpOptions): HttpSettings {
     engine: options.engine,
     logger: options.logger ?? silentLogger,
     serverName: options.serverName ?? 'nereid',
-    serverVersion: options.serverVersion ?? packageVersion(),
+    serverVersion: options.serverVersion ?? manifest.version,
     extensions: options.extensions ?? EXTENSIONS,
     maxInputBytes,
     maxBodyBytes: options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES,
@@ -65,10 +65,4 @@ export function resolveOptions(options: NereidHttpOptions): HttpSettings {
     sendTimeoutMs: options.sendTimeoutMs ?? 60_000,
     retryAfterSeconds: options.retryAfterSeconds ?? 1,
   };
-}
-
-function packageVersion(): string {
-  const manifest: unknown = createRequire(import.meta.url)('../package.json');
-  const hasVersion = typeof manifest === 'object' && manifest !== null && 'version' in manifest;
-  return hasVersion ? String(manifest.version) : '0.0.0';
 }

@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { DirectMessage } from './body-reader.ts';
 import { InferEndpoint, type ServerState } from './infer-endpoint.ts';
 import { type NereidHttpOptions, resolveOptions } from './options.ts';
 import { escapeBrokenSegments } from './routes.ts';
@@ -59,5 +60,6 @@ function serverOptions(options: ServerFactoryOptions) {
     keepAlive: true,
     keepAliveInitialDelay: TCP_PROBES_AFTER_MS,
     noDelay: true,
+    IncomingMessage: DirectMessage,
   };
 }

@@ -80,6 +80,22 @@ describe.each([
     expect(statuses(await exchange(socket, /HTTP\/1\.1[\s\S]*HTTP\/1\.1[\s\S]*\]\}\]\}$/))).toEqual([200, 200]);
   });
 
+  it("reads the bodies of fastify's calls too, whenever they come", async () => {
+    await using served = await serve({ factory });
+    const socket = await open(served);
+    const index = (body: string) =>
+      `POST /v2/repository/index HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n`;
+    const body = '{"ready":1}';
+    socket.write(index(body) + body);
+    const first = await exchange(socket, /expected a boolean/);
+    expect(statuses(first)).toEqual([400]);
+    const late = await open(served);
+    late.write(index(body) + body.slice(0, 4));
+    await new Promise(setImmediate);
+    late.write(body.slice(4));
+    expect(await exchange(late, /expected a boolean/)).toContain("Unable to parse 'ready'");
+  });
+
   it('answers pipelined requests in their order', async () => {
     await using served = await serve({ factory });
     const socket = await open(served);

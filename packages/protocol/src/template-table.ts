@@ -89,8 +89,9 @@ function hashOf(body: Buffer, start: number, end: number): number {
 }
 
 function isSame(key: Buffer, body: Buffer, start: number, end: number): boolean {
-  if (key.length !== end - start) return false;
-  for (let i = 0; i < key.length; i++) {
+  const length = end - start;
+  if (key.length !== length) return false;
+  for (let i = 0; i < length; i++) {
     if (key[i] !== body[start + i]) return false;
   }
   return true;
