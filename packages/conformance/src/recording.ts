@@ -74,7 +74,7 @@ function readAnswer(status: number, headers: Record<string, string>, bytes: Buff
 }
 
 /** JSON as Python reads it: NaN and Infinity are words, and integers beyond a double keep their digits (as text). */
-export function parseJson(text: string): unknown {
+function parseJson(text: string): unknown {
   const readable = text
     .replace(/(?<=[[:,]\s*)(-?Infinity|NaN)(?=\s*[\],}])/g, '"$1"')
     .replace(/(?<=[[:,]\s*)(-?\d{16,})(?=\s*[\],}])/g, '"$1"');
