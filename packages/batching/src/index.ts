@@ -5,5 +5,13 @@ export type { DynamicBatching, QueuePolicy, TimeoutAction } from './dynamic-batc
 export { DynamicScheduler, type DynamicSchedulerOptions } from './dynamic-scheduler.ts';
 export { SchedulerError, type SchedulerErrorReason } from './errors.ts';
 export type { FastLaneOptions } from './fast-lane.ts';
+export { type PoissonOptions, poissonArrivals } from './poisson-arrivals.ts';
 export type { SchedulerOptions } from './scheduler-options.ts';
+export {
+  type Distribution,
+  type SimulatedArrival,
+  type SimulationOptions,
+  type SimulationResult,
+  simulate,
+} from './simulate.ts';
 export { SystemClock } from './system-clock.ts';

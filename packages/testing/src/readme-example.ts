@@ -13,17 +13,18 @@ export interface ReadmeRun {
 let runs = 0;
 
 /**
- * Runs the first `ts` block of a package's README.md under vitest.
+ * Runs a `ts` block of a package's README.md under vitest, the first by default.
  *
  * The block becomes a module in the package's `.cache` directory, so that its imports resolve as a test's do, and is removed afterwards.
  * @param testUrl `import.meta.url` of the test; the README is the one beside the nearest package.json above it
- * @throws {Error} when the README has no `ts` block, and whatever the example throws
+ * @param index  which block, from 0 on
+ * @throws {Error} when the README has no such block, and whatever the example throws
  */
-export async function runReadmeExample(testUrl: string): Promise<ReadmeRun> {
+export async function runReadmeExample(testUrl: string, index = 0): Promise<ReadmeRun> {
   const directory = packageOf(testUrl);
   const file = join(directory, '.cache', `readme-${process.pid}-${runs++}.ts`);
   mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, firstExample(join(directory, 'README.md')));
+  writeFileSync(file, exampleOf(join(directory, 'README.md'), index));
   const printed: string[] = [];
   const log = console.log;
   console.log = (...values: unknown[]) => printed.push(format(...values));
@@ -43,8 +44,8 @@ function packageOf(testUrl: string): string {
   throw new Error(`no package.json above ${start}`);
 }
 
-function firstExample(readme: string): string {
-  const block = /^```ts\n(.*?)^```$/ms.exec(readFileSync(readme, 'utf8'));
-  if (block?.[1] === undefined) throw new Error(`${readme} has no block that begins with \`\`\`ts`);
-  return block[1];
+function exampleOf(readme: string, index: number): string {
+  const block = [...readFileSync(readme, 'utf8').matchAll(/^```ts\n(.*?)^```$/gms)][index];
+  if (block?.[1] !== undefined) return block[1];
+  throw new Error(`${readme} has no block number ${index} that begins with \`\`\`ts`);
 }
