@@ -25,7 +25,7 @@ export interface Batch {
   readonly tensors: readonly OutgoingTensor[];
 }
 
-export interface RefusedRequest {
+interface RefusedRequest {
   readonly request: InferenceRequest;
   readonly error: InferenceServerError;
 }

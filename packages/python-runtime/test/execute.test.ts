@@ -239,6 +239,29 @@ describe('sizes', () => {
   });
 });
 
+describe('a limit of shared memory', () => {
+  it('refuses the inputs or results beyond it, and the next request works', async () => {
+    await using small = await ServedModel.load({
+      file: 'behaviour.py',
+      config: { maxBatchSize: 8, ...inputsAndOutputs(['x FP32 -1'], ['y FP32 -1']) },
+      backend: { process: { transport: { maxBytes: 2 ** 20 } } },
+    });
+    const wide = { name: 'x', datatype: 'FP32', shape: [1, 2 ** 18], data: new Uint8Array(2 ** 20) } as const;
+    expect(await small.failure(wide)).toMatchObject({
+      code: 'INVALID_ARG',
+      reason: 'memory',
+      message:
+        "model 'm': the batch needs 1048640 bytes of shared memory, at most 1048576 are allowed; send less at once, or raise maxBytes",
+    });
+    expect(await small.failure(row(21))).toMatchObject({
+      code: 'UNAVAILABLE',
+      reason: 'memory',
+      message: "model 'm': the results need 16777280 bytes of shared memory, at most 1048576 are allowed.",
+    });
+    expect((await small.infer(row(0))).size).toBe(1);
+  });
+});
+
 describe('without batching', () => {
   it('carries every datatype bit by bit, and makes a call of each request', async () => {
     const datatypes = Object.keys(DATATYPES)

@@ -26,7 +26,7 @@ export interface Launch {
   readonly start: Uint8Array;
 }
 
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 export interface ChildListeners {
   /** A frame of a type from 16 on. What it throws is a breach of protocol, for which the child is killed. */
