@@ -4,7 +4,7 @@ import { CommanderError } from 'commander';
 import { serve } from './commands/serve.ts';
 import { CliError } from './errors.ts';
 import { type Io, printLine, processIo } from './io.ts';
-import { printable } from './output/printable.ts';
+import { printableLines } from './output/printable.ts';
 import { paintFor } from './output/style.ts';
 import { createProgram } from './program.ts';
 
@@ -50,10 +50,7 @@ interface Failure {
 function report(thrown: unknown, { command, io }: Failure): number {
   const { message, exitCode } = explain(thrown, command);
   if (message !== undefined) {
-    printLine(
-      io.stderr,
-      `${paintFor(io.stderr, io)('red', 'nereid:')} ${message.split('\n').map(printable).join('\n')}`,
-    );
+    printLine(io.stderr, `${paintFor(io.stderr, io)('red', 'nereid:')} ${printableLines(message)}`);
     if (io.env.NEREID_DEBUG === '1' && thrown instanceof Error) printLine(io.stderr, thrown.stack ?? '');
   }
   return exitCode;

@@ -1,7 +1,6 @@
 import { basename, join } from 'node:path';
 import { testModel } from '@nereid/testing';
 import { describe, expect, it } from 'vitest';
-import { planBatch } from '../src/inspect/batch.ts';
 import { examples, nereid, onDisk } from './nereid.ts';
 import { inspectArguments, PACKAGES } from './packages.ts';
 
@@ -67,39 +66,15 @@ describe('the configuration of a package', () => {
     expect((await nereid(['config', '-'], { stdin: stdout.replaceAll('# FILL IN ', '') })).code).toBe(0);
   });
 
-  it('leaves a number without dimensions as a tensor of one element', async () => {
+  it('leaves out a result without dimensions, and says why', async () => {
     const file = join(testModel('archive_several'), 'model.pt2');
     const { code, stdout, stderr } = await nereid(['inspect', '--config', file, '--model', 'layouts']);
-    expect(stdout).toContain(
-      '# OUTPUT__3, []\n    name: "RESULT[3]"\n    data_type: TYPE_FP32\n    dims: [1]\n    reshape { shape: [] }\n',
-    );
+    expect(stdout).toContain('# OUTPUT__3 is a number without dimensions and left out');
+    expect(stdout).not.toContain('name: "RESULT[3]"');
     expect({ code, stderr }).toEqual({
       code: 1,
       stderr: 'fill in: INPUT__1 is not contiguous: export again with x.contiguous() as the sample\n',
     });
-  });
-});
-
-describe('the batch', () => {
-  const rows = (min: number, max: number | null, symbol = 's0') => ({ min, max, symbol });
-  const tensor = (...shape: (number | ReturnType<typeof rows>)[]) => ({ ordinalName: 'INPUT__0', shape });
-
-  it.each([
-    ['is the range that all share', [tensor(rows(1, 8), 4), tensor(rows(1, 8))], 8],
-    ['is bounded where the file is not', [tensor(rows(1, null), 4)], 64],
-    ['is none for two different symbols', [tensor(rows(1, 8)), tensor(rows(1, 8, 's1'))], 0],
-    [
-      'is none for a range without a symbol',
-      [tensor(rows(1, 8)), { ordinalName: 'OUTPUT__0', shape: [{ min: 1, max: 8 }] }],
-      0,
-    ],
-    ['is none when one row is too few', [tensor(rows(2, 8))], 0],
-    ['is none for a fixed size', [tensor(rows(1, 8)), tensor(8)], 0],
-    ['is none for a tensor without dimensions', [tensor(rows(1, 8)), tensor()], 0],
-    ['is none for an unknown shape', [tensor(rows(1, 8)), { ordinalName: 'OUTPUT__0' }], 0],
-    ['is none without tensors', [], 0],
-  ])('%s', (_, tensors, expected) => {
-    expect(planBatch(tensors).maxBatchSize).toBe(expected);
   });
 });
 

@@ -36,6 +36,23 @@ describe('a model directory', () => {
     expect(stdout).toContain('\nversion 2: ok\n');
   });
 
+  it('needs no configuration where the file tells everything', async () => {
+    const { code, stdout } = await inspectModel({ 'm/1/model.pt2': add });
+    expect(code).toBe(0);
+    expect(stdout).toContain('config: none, a server completes it from the model file');
+    const json: unknown = JSON.parse((await inspectModel({ 'm/1/model.pt2': add }, '--json')).stdout);
+    expect(json).toMatchObject({
+      effective: { max_batch_size: 8, input: [{ name: 'INPUT__0' }, { name: 'INPUT__1' }] },
+    });
+  });
+
+  it('says what only a run tells', async () => {
+    const file = { copyOf: join(testModel('completion_aoti'), 'model.pt2') };
+    const { code, stdout } = await inspectModel({ 'm/1/model.pt2': file });
+    expect(code).toBe(0);
+    expect(stdout).toContain('warning: datatypes or dims of its outputs are learnt from a run');
+  });
+
   it('is JSON with --json: configuration, diagnostics, versions', async () => {
     const { code, stdout } = await inspectModel({ 'm/config.pbtxt': FITS, 'm/1/model.pt2': add }, '--json');
     expect(code).toBe(0);
@@ -89,11 +106,11 @@ describe('a fault is shown with its reason, exit code 1', () => {
       'INPUT__0  ARGS[0]',
     ],
     [
-      'no configuration',
-      { 'm/1/model.pt2': add },
-      'config: none',
-      'problem: there is no config.pbtxt, and one is needed: ',
-      'nereid inspect --config prints one',
+      'no configuration, and a file that does not make up for it',
+      { 'm/1/model.pt': addsub },
+      'config: none\n',
+      "problem: model configuration is not provided for model 'm'",
+      '\ninput [ { name: "INPUT0" data_type: TYPE_FP32 dims: [ -1 ] } ]\n',
     ],
     ['no version', { 'm/config.pbtxt': FITS }, "problem: it has no version: put the model file into 'm/1'"],
     [

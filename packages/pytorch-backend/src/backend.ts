@@ -1,6 +1,8 @@
-import type { Backend, ModelContext } from '@nereid/core';
+import type { Backend, CompletionContext, ModelContext } from '@nereid/core';
 import type { ModelConfig } from '@nereid/model-config';
 import { checkStringRanks, inputSpecs, outputSpecs, refuseUnsupported } from './check-config.ts';
+import { completeModel } from './completion/complete-model.ts';
+import { DEFAULT_MAX_BATCH_SIZE } from './completion/plan-batch.ts';
 import { locateFile } from './locate-file.ts';
 import type { PyTorchModel } from './model.ts';
 import { loadNative } from './native.ts';
@@ -11,15 +13,29 @@ import { usableCores } from './usable-cores.ts';
 export interface PyTorchBackendOptions {
   /** Cores to divide among the instances of a model; by default those that affinity mask and control group leave to the process. */
   readonly cores?: number;
+  /** Largest batch of a package that batches and states no bound, when its configuration leaves it out; 4 by default. */
+  readonly defaultMaxBatchSize?: number;
 }
 
 /** Runs TorchScript modules (`pytorch_libtorch`) and AOTInductor packages (`torch_aoti`) on LibTorch. */
 export class PyTorchBackend implements Backend<ModelConfig> {
   readonly name = 'pytorch';
   readonly #cores: number;
+  readonly #defaultMaxBatchSize: number;
 
   constructor(options: PyTorchBackendOptions = {}) {
     this.#cores = options.cores ?? usableCores();
+    this.#defaultMaxBatchSize = options.defaultMaxBatchSize ?? DEFAULT_MAX_BATCH_SIZE;
+  }
+
+  /**
+   * Adds what the model file tells: of a package names, datatypes, dims and the largest batch, with the dynamic batcher where it batches; of a
+   * module the names. What a file does not state of outputs is learnt by loading the model and running it on zeros within its declared ranges.
+   *
+   * @throws {PyTorchBackendError} `file`, `parameter`; `signature` with the lines that are missing
+   */
+  complete(context: CompletionContext<ModelConfig>): Promise<ModelConfig> {
+    return completeModel(context, { cores: this.#cores, defaultMaxBatchSize: this.#defaultMaxBatchSize });
   }
 
   /**

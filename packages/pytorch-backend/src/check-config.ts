@@ -85,7 +85,7 @@ export function inputSpecs(config: ModelConfig, modelName: string): readonly Inp
   return config.input.map((input) => ({ ...tensorSpec(input), datatype: datatypeOf(modelName, 'input', input) }));
 }
 
-export function outputSpecs(config: ModelConfig, modelName: string): readonly OutputSpec[] {
+export function outputSpecs(config: Pick<ModelConfig, 'output'>, modelName: string): readonly OutputSpec[] {
   return config.output.map((output) => ({ ...tensorSpec(output), datatype: datatypeOf(modelName, 'output', output) }));
 }
 

@@ -7,6 +7,7 @@ import { bindAoti } from './aoti-signature.ts';
 import { checkStringRanks, inputSpecs, outputSpecs, refuseUnsupported } from './check-config.ts';
 import { type LocatedFile, locateFile } from './locate-file.ts';
 import { readParameters } from './parameters.ts';
+import type { OutputSpec } from './tensor-spec.ts';
 import { bindTorchScriptInputs, bindTorchScriptOutputs } from './torchscript-signature.ts';
 
 export interface CheckModelFileOptions {
@@ -61,7 +62,7 @@ type SignatureOptions = Pick<CheckModelFileOptions, 'modelName' | 'config'> & {
 
 async function checkSignature({ engine, path }: LocatedFile, options: SignatureOptions): Promise<void> {
   const { modelName, config, aotiModelName } = options;
-  const specs = { modelName, inputs: inputSpecs(config, modelName), outputs: outputSpecs(config, modelName) };
+  const specs = { modelName, inputs: inputSpecs(config, modelName), outputs: outputsToCheck(config, modelName) };
   if (engine === 'torchscript') return checkTorchScript(path, specs);
   const { inputs, outputs } = await inspectAoti(path, { model: aotiModelName });
   // Without its sources a package tells its names only once it is loaded.
@@ -69,6 +70,15 @@ async function checkSignature({ engine, path }: LocatedFile, options: SignatureO
   const names = { inputs: inputs.map(toNamed), outputs: outputs.map(toNamed) };
   const declared = { declaredInputs: inputs, declaredOutputs: outputs };
   bindAoti({ ...specs, ...declared, names, maxBatchSize: config.maxBatchSize });
+}
+
+/** Of an output whose datatype a run will tell only the name is checked. */
+function outputsToCheck({ output }: ModelConfig, modelName: string): readonly OutputSpec[] {
+  return output.flatMap((each): readonly OutputSpec[] =>
+    each.dataType === 'TYPE_INVALID'
+      ? [{ name: each.name, datatype: undefined, dims: undefined, reshape: undefined }]
+      : outputSpecs({ output: [each] }, modelName),
+  );
 }
 
 function toNamed({ ordinalName, forwardName }: DeclaredTensor, position: number): NamedTensor {

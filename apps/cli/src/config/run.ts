@@ -1,5 +1,4 @@
 import {
-  type CompletedModelConfig,
   type Locate,
   type ModelConfig,
   modelConfigToJson,
@@ -11,8 +10,9 @@ import { scanModelDirectory } from '@nereid/repository';
 import type { ConfigOptions } from '../commands/config.ts';
 import { CliError } from '../errors.ts';
 import { type Io, printLine } from '../io.ts';
+import { printableLines } from '../output/printable.ts';
 import { writeOrExplain } from '../output/write-file.ts';
-import { completeAlone, completeInPlace } from './complete.ts';
+import { type CompletedInPlace, completeAlone, completeInPlace, LEFT_TO_A_RUN } from './complete.ts';
 import { printDiagnostics } from './diagnostics.ts';
 import { type ConfigSource, readConfigSource } from './source.ts';
 
@@ -28,7 +28,9 @@ async function runCheck(source: ConfigSource, options: ConfigOptions, io: Io): P
   const completed = parsed && !options.parseOnly ? await complete(parsed, { source, locate }) : undefined;
   const config = completed?.config ?? parsed;
   const hasErrors = printDiagnostics([...diagnostics, ...(completed?.diagnostics ?? [])], source, io);
-  if (hasErrors || config === undefined) return 1;
+  if (completed?.problem !== undefined) printLine(io.stderr, printableLines(completed.problem));
+  if (hasErrors || config === undefined || completed?.problem !== undefined) return 1;
+  if (completed?.needsRun) printLine(io.stderr, `${source.label}: ${LEFT_TO_A_RUN}`);
   printLine(io.stdout, options.json ? modelConfigToJson(config) : modelConfigToText(config));
   return 0;
 }
@@ -36,7 +38,7 @@ async function runCheck(source: ConfigSource, options: ConfigOptions, io: Io): P
 async function complete(
   config: ModelConfig,
   { source, locate }: { readonly source: ConfigSource; readonly locate: Locate },
-): Promise<CompletedModelConfig> {
+): Promise<CompletedInPlace> {
   const { modelDirectory } = source;
   if (modelDirectory === undefined) return completeAlone(config, locate);
   return completeInPlace(config, { model: await scanModelDirectory(modelDirectory), locate });

@@ -38,12 +38,8 @@ export function quote(text: string): string {
   return JSON.stringify(text);
 }
 
-/** `dims: [ 3, -1 ]`; a tensor without dimensions, which a configuration cannot state, travels as one element. */
-export function dimsFields(dims: readonly number[]): readonly string[] {
-  return dims.length === 0 ? ['dims: [ 1 ]', 'reshape { shape: [ ] }'] : [`dims: [ ${dims.join(', ')} ]`];
+/** `dims: [ 3, -1 ]`, and the `reshape` that belongs to it. */
+export function dimsFields(dims: readonly number[], reshape: readonly number[] | undefined): readonly string[] {
+  const list = (sizes: readonly number[]) => `[ ${sizes.join(', ')} ]`;
+  return [`dims: ${list(dims)}`, ...(reshape === undefined ? [] : [`reshape { shape: ${list(reshape)} }`])];
 }
-
-export const INSTANCE_HINT = [
-  '# Model instances run requests side by side; one by default:',
-  '# instance_group [ { count: 2 kind: KIND_CPU } ]',
-].join('\n');

@@ -15,7 +15,7 @@ import {
   scanModelDirectory,
   selectVersions,
 } from '@nereid/repository';
-import { completeInPlace } from '../config/complete.ts';
+import { type CompletedInPlace, completeInPlace, LEFT_TO_A_RUN } from '../config/complete.ts';
 import { type FileReport, inspectFile } from './file-report.ts';
 
 export interface ConfigReport {
@@ -56,7 +56,7 @@ export async function inspectDirectory(
   { model }: { readonly model?: string | undefined },
 ): Promise<DirectoryReport> {
   const found = await scanModelDirectory(directory);
-  const { config, effective } = await readConfig(found);
+  const { config, effective, problem, needsRun } = await readConfig(found);
   const { selected } = selectVersions(found.versions, effective?.versionPolicy);
   const context = { name: found.name, config: hasErrors(config.diagnostics) ? undefined : effective, model };
   const versions = await mapLimited(found.versions, {
@@ -69,8 +69,8 @@ export async function inspectDirectory(
     ...(found.config !== undefined && { config }),
     ...(effective !== undefined && { effective }),
     versions,
-    problems: modelProblems(found, config),
-    warnings: messages(found, 'warning'),
+    problems: [...modelProblems(found, config), ...(problem === undefined ? [] : [problem])],
+    warnings: [...messages(found, 'warning'), ...(needsRun ? [LEFT_TO_A_RUN] : [])],
   };
 }
 
@@ -90,7 +90,7 @@ function messages({ problems }: CandidateModel, severity: 'error' | 'warning'): 
   return problems.filter((problem) => problem.severity === severity).map(({ message }) => message);
 }
 
-interface ReadConfig {
+interface ReadConfig extends Pick<CompletedInPlace, 'problem' | 'needsRun'> {
   readonly config: ConfigReport;
   readonly effective?: ModelConfig;
 }
@@ -100,11 +100,8 @@ async function readConfig(model: CandidateModel): Promise<ReadConfig> {
   const { path = '', text = '' } = model.config ?? {};
   const { config: parsed, diagnostics, locate } = parseModelConfig(text);
   if (parsed === undefined) return { config: { path, text, diagnostics } };
-  const completed = await completeInPlace(parsed, { model, locate });
-  return {
-    config: { path, text, diagnostics: [...diagnostics, ...completed.diagnostics] },
-    effective: completed.config,
-  };
+  const { config: effective, diagnostics: found, ...rest } = await completeInPlace(parsed, { model, locate });
+  return { ...rest, config: { path, text, diagnostics: [...diagnostics, ...found] }, effective };
 }
 
 interface VersionContext {

@@ -1,7 +1,7 @@
 /** A report on a model directory, for people. */
 import { relative } from 'node:path';
 import { formatConfigDiagnostic, hasErrors } from '@nereid/model-config';
-import { printable } from '../output/printable.ts';
+import { printable, printableLines } from '../output/printable.ts';
 import type { Paint } from '../output/style.ts';
 import type { ConfigReport, DirectoryReport, VersionReport } from './directory-report.ts';
 import { fileText } from './file-text.ts';
@@ -13,12 +13,16 @@ export function directoryText(
 ): string {
   return [
     `${paint('bold', printable(report.name))}: model directory, ${countVersions(report.versions.length)}\n`,
-    ...(report.config === undefined ? ['config: none\n'] : [configText(report.config, { paint, color })]),
-    ...report.problems.map((text) => `${paint('red', 'problem:')} ${printable(text)}\n`),
+    ...(report.config === undefined
+      ? [`config: none${report.problems.length > 0 ? '' : COMPLETED}\n`]
+      : [configText(report.config, { paint, color })]),
+    ...report.problems.map((text) => `${paint('red', 'problem:')} ${printableLines(text)}\n`),
     ...report.warnings.map((text) => `${paint('yellow', 'warning:')} ${printable(text)}\n`),
     ...report.versions.map((version) => `\n${versionText(version, paint)}`),
   ].join('');
 }
+
+const COMPLETED = ', a server completes it from the model file; nereid inspect --config prints one';
 
 function countVersions(count: number): string {
   return count === 1 ? '1 version' : `${count} versions`;

@@ -1,18 +1,17 @@
 import { stat } from 'node:fs/promises';
 import { modelConfigToJson } from '@nereid/model-config';
+import { proposeByFile } from '@nereid/pytorch-backend';
 import { fsFault } from '@nereid/repository';
 import type { InspectOptions } from '../commands/inspect.ts';
 import { CliError } from '../errors.ts';
 import { type Io, printLine } from '../io.ts';
 import { hasColor, paintFor } from '../output/style.ts';
 import { assertModelDirectory } from './assert-model-directory.ts';
-import { aotiConfig } from './config-aoti.ts';
-import type { ConfigText } from './config-text.ts';
-import { torchScriptConfig } from './config-torchscript.ts';
 import { type DirectoryReport, inspectDirectory } from './directory-report.ts';
 import { directoryText } from './directory-text.ts';
 import { type FileReport, inspectFile } from './file-report.ts';
 import { fileText } from './file-text.ts';
+import { writeConfig } from './write-config.ts';
 
 /** `nereid inspect`. @returns 1 when the model cannot be served as it is, or --config left something open */
 export async function runInspect(path: string, options: InspectOptions, io: Io): Promise<number> {
@@ -72,22 +71,19 @@ function directoryJson({ config, effective, ...report }: DirectoryReport): strin
   );
 }
 
-function printConfig(report: FileReport, io: Io): number {
-  const { text, open } = configFor(report);
+async function printConfig(report: FileReport, io: Io): Promise<number> {
+  if (report.kind !== 'aoti' && report.kind !== 'torchscript') {
+    throw new CliError('not-inspectable', `${report.summary} ${report.remedy}`.trim());
+  }
+  const model = report.kind === 'aoti' ? report.model : undefined;
+  const { text, open } = writeConfig(report, await proposeByFile(report.path, { model }));
   io.stdout.write(text);
-  if (open.length === 0) return 0;
-  const paint = paintFor(io.stderr, io);
-  for (const sentence of open) printLine(io.stderr, `${paint('yellow', 'fill in:')} ${sentence}`);
-  return 1;
+  return printOpen(open, io) ? 1 : 0;
 }
 
-function configFor(report: FileReport): ConfigText {
-  switch (report.kind) {
-    case 'aoti':
-      return aotiConfig(report);
-    case 'torchscript':
-      return torchScriptConfig(report);
-    default:
-      throw new CliError('not-inspectable', `${report.summary} ${report.remedy}`.trim());
-  }
+/** What is left to fill in. @returns whether there is something */
+export function printOpen(open: readonly string[], io: Io): boolean {
+  const paint = paintFor(io.stderr, io);
+  for (const sentence of open) printLine(io.stderr, `${paint('yellow', 'fill in:')} ${sentence}`);
+  return open.length > 0;
 }

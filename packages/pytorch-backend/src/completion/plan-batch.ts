@@ -1,6 +1,5 @@
 /** Whether dimension 0 of every tensor is one and the same batch. */
-import type { DeclaredTensor, DimRange } from '@nereid/model-archive';
-import { formatDims } from './shape.ts';
+import { type DeclaredTensor, type DimRange, formatDeclaredShape } from '@nereid/model-archive';
 
 export interface BatchPlan {
   /** 0 when there is no batch dimension. */
@@ -9,10 +8,16 @@ export interface BatchPlan {
   readonly reasons: readonly string[];
 }
 
-/** Where the file states no upper bound: large enough to be of use, small enough not to exhaust memory unasked. */
-const WITHOUT_BOUND = 64;
+/** Largest batch where a file states no upper bound: small enough not to exhaust memory unasked. It is Triton's `default-max-batch-size`. */
+export const DEFAULT_MAX_BATCH_SIZE = 4;
 
-export function planBatch(tensors: readonly DeclaredTensor[]): BatchPlan {
+const INT32_MAX = 2 ** 31 - 1;
+
+/**
+ * @param tensors  every input and output
+ * @param withoutBound  largest batch where the file states no upper bound
+ */
+export function planBatch(tensors: readonly DeclaredTensor[], withoutBound = DEFAULT_MAX_BATCH_SIZE): BatchPlan {
   const [first] = tensors;
   const rows = first && leadingRange(first);
   const odd = tensors.find((tensor) => leadingRange(tensor)?.symbol !== rows?.symbol || rows === undefined);
@@ -25,12 +30,12 @@ export function planBatch(tensors: readonly DeclaredTensor[]): BatchPlan {
   }
   if (rows.max === null) {
     return {
-      maxBatchSize: WITHOUT_BOUND,
+      maxBatchSize: withoutBound,
       reasons: ['Largest batch. The file states no upper bound: take what the memory allows.'],
     };
   }
   return {
-    maxBatchSize: rows.max,
+    maxBatchSize: Math.min(rows.max, INT32_MAX),
     reasons: [
       `Largest batch: dimension 0 of every tensor may be ${rows.min} to ${rows.max}. It is left out of dims below.`,
     ],
@@ -46,7 +51,7 @@ function leadingRange({ shape }: DeclaredTensor): (DimRange & { readonly symbol:
 
 function withoutBatch(odd: DeclaredTensor | undefined): BatchPlan {
   if (odd === undefined) return { maxBatchSize: 0, reasons: [] };
-  const shape = odd.shape === undefined ? 'an unknown shape' : `shape ${formatDims(odd.shape)}`;
+  const shape = odd.shape === undefined ? 'an unknown shape' : `shape ${formatDeclaredShape(odd.shape)}`;
   return {
     maxBatchSize: 0,
     reasons: [

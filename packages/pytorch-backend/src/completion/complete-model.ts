@@ -1,0 +1,56 @@
+/** `Backend.complete` of the PyTorch backend. */
+import type { CompletionContext } from '@nereid/core';
+import { instanceSpecs, type ModelConfig } from '@nereid/model-config';
+import { locateFile } from '../locate-file.ts';
+import { completeConfig, isOpen } from './complete-config.ts';
+import { type Measurement, measureOutputs } from './measure.ts';
+import { missingError } from './missing.ts';
+
+export interface CompleteModelOptions {
+  readonly defaultMaxBatchSize: number;
+  readonly cores: number;
+}
+
+/**
+ * @returns the same object when nothing was added
+ * @throws {PyTorchBackendError} `file`, `parameter`; `signature` with the lines that are missing
+ */
+export async function completeModel(
+  context: CompletionContext<ModelConfig>,
+  options: CompleteModelOptions,
+): Promise<ModelConfig> {
+  const { config, name: modelName, versionDirectory, modelDirectory, isConfigured, states, logger } = context;
+  if (config.runtime.endsWith('.py')) return config;
+  const { platform, defaultModelFilename: filename } = config;
+  const file = await locateFile({ modelName, versionDirectory, platform, filename });
+  // A module tells no more than its names, so there is nothing to add to what is whole.
+  if (file.engine === 'torchscript' && isWhole(config)) return config;
+  const measure = (what: Measurement) => {
+    logger.info({ model: modelName }, `model '${modelName}': learning its outputs from two runs with zeros`);
+    const [instance = CPU] = instanceSpecs(config);
+    const { parameters } = config;
+    return measureOutputs(
+      { file, modelName, modelVersion: context.version, parameters, instance, cores: options.cores },
+      what,
+    );
+  };
+  const { defaultMaxBatchSize } = options;
+  const completed = await completeConfig({ config, states, file, defaultMaxBatchSize, measure });
+  const error = missingError({ modelName, modelDirectory, isConfigured, file, config, completed });
+  if (error !== undefined) throw error;
+  for (const sentence of config.output.length === 0 ? completed.proposal.outputs.leftOut : []) {
+    logger.warn({ model: modelName }, `model '${modelName}': ${sentence}`);
+  }
+  if (completed.added.length === 0) return config;
+  logger.info(
+    { model: modelName, added: completed.added },
+    `model '${modelName}': completed from '${file.path}': ${completed.added.join(', ')}`,
+  );
+  return completed.config;
+}
+
+const CPU = { name: 'completion', kind: 'KIND_CPU', deviceId: 0 } as const;
+
+function isWhole({ input, output }: ModelConfig): boolean {
+  return input.length > 0 && output.length > 0 && ![...input, ...output].some(isOpen);
+}
