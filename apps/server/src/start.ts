@@ -1,9 +1,9 @@
 /** Puts the parts of a server together and takes them apart again. */
 import { createServerFactory, nereidHttp } from '@nereid/http';
-import { PyTorchBackend } from '@nereid/pytorch-backend';
 import { ModelRepository } from '@nereid/repository';
 import { createEngine, type ModelRow, type ServingEngine, type StopReport } from '@nereid/serving';
 import { type FastifyInstance, fastify } from 'fastify';
+import { pytorchBackend } from './backends.ts';
 import { StartError } from './errors.ts';
 import type { Log } from './log.ts';
 import type { HttpOptions, ServerOptions } from './options.ts';
@@ -26,7 +26,7 @@ export interface RunningServer extends AsyncDisposable {
 export async function startServer(options: ServerOptions, log: Log): Promise<RunningServer> {
   const engine = createEngine({
     repository: new ModelRepository({ paths: options.repositories, configName: options.configName }),
-    backends: [new PyTorchBackend()],
+    backends: [pytorchBackend()],
     scheduler: {
       maxQueueSize: options.maxQueueSize,
       ...(options.inlineMaxRunMicros > 0 && { inline: { maxRunMicros: options.inlineMaxRunMicros } }),
