@@ -24,7 +24,7 @@ export type SchedulerEvent<R, I> =
   /** No more arrivals are taken. */
   | { readonly type: 'stop' };
 
-export type RejectReason = 'queue-full' | 'stopping' | 'cancelled';
+type RejectReason = 'queue-full' | 'stopping' | 'cancelled';
 
 export type SchedulerAction<R, I> =
   | { readonly type: 'dispatch'; readonly request: R; readonly instance: I }

@@ -44,7 +44,7 @@ export type DynamicAction<R, I> =
   | ({ readonly type: 'reject' } & Rejection<R>);
 
 /** A batch for an instance, of which it takes one slot, or all when it is exclusive. */
-export interface Dispatch<R, I> {
+interface Dispatch<R, I> {
   readonly type: 'dispatch';
   readonly batch: readonly R[];
   readonly instance: I;

@@ -20,7 +20,7 @@ export interface DynamicFixtureOptions
   readonly lane?: DynamicSchedulerOptions['inline'];
 }
 
-export interface SendOptions {
+interface SendOptions {
   /** Rows; 1 by default. */
   readonly rows?: number;
   /** Size of the dimension after the batch's: A is 16, B is 8. */
