@@ -1,0 +1,38 @@
+/** A server in a process of its own, and what load on it costs. */
+import { execFile, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const here = (file) => fileURLToPath(new URL(file, import.meta.url));
+const NEREID = here('../../apps/cli/bin/nereid.js');
+
+/** Serves a repository on a free port; resolves with the URL, the process id and a way to end it. */
+export async function serve(repository) {
+  const args = [NEREID, 'serve', '--model-repository', repository, '--http-port', '0', '--log-format', 'default'];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  for await (const line of createInterface({ input: child.stdout })) {
+    const url = /http:\/\/[\w.:]+/.exec(line)?.[0];
+    if (url) {
+      child.stdout.resume();
+      return { url, pid: child.pid, stop: () => child.kill('SIGTERM') };
+    }
+  }
+  throw new Error(`${args.join(' ')} did not start`);
+}
+
+/** One load on one server, with the server's CPU time per request in microseconds: less noisy than throughput when cores are shared. Linux only. */
+export async function measure({ url, pid }, { connections, seconds }) {
+  const before = cpuMicros(pid);
+  const { stdout } = await run(process.execPath, [here('load.mjs'), url, String(connections), String(seconds)]);
+  const result = JSON.parse(stdout);
+  return { ...result, cpuPerRequest: (cpuMicros(pid) - before) / (result.requestsPerSecond * seconds) };
+}
+
+function cpuMicros(pid) {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
+  const TICK_MICROS = 10_000;
+  return (Number(fields[11]) + Number(fields[12])) * TICK_MICROS;
+}
