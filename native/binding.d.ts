@@ -16,6 +16,8 @@ export interface BuildInfo {
   readonly torchVersion: string;
   readonly napiVersion: number;
   readonly cuda: boolean;
+  /** Compute capability of each GPU by ordinal, e.g. `9.0`; empty without CUDA. */
+  readonly gpus: readonly string[];
   /** Best instruction set that this processor has and compiled packages name: e.g. `avx512`, `avx2`, `default`. */
   readonly cpuCapability: string;
 }
@@ -88,6 +90,36 @@ export interface SettingConflict {
   readonly otherOwner: string;
 }
 
+/**
+ * Opens a library that registers operators with torch, for good and for the whole process; a file that is open is left as it is. Rejected with NOT_FOUND or
+ * INVALID_ARG if it cannot be opened, UNSUPPORTED if the file was replaced since it was opened. Opening a library runs its code.
+ */
+export function loadOperators(path: string): Promise<void>;
+
+export interface ModelInitOptions {
+  /** Absolute path of the library. */
+  readonly library: string;
+  /** Passed to the library. */
+  readonly modelDirectory: string;
+  /** Passed to the library: −1 for the CPU, else the GPU's ordinal. */
+  readonly device: number;
+}
+
+/**
+ * Opens a library and calls its `void* triton_pytorch_model_init(const char*, int)` once. Rejected with INVALID_ARG if it cannot be opened or has no such
+ * function, INTERNAL if that throws.
+ */
+export function initModel(options: ModelInitOptions): Promise<ModelInit>;
+
+export interface ModelInit {
+  /**
+   * Calls `void triton_pytorch_model_fini(void*)`, or `…_release`, where the library has one, with what init returned, and closes the library unless
+   * it registered operators. What it serves was closed before. Idempotent; rejected with INTERNAL if the function throws. Unclosed, that happens once
+   * the handle is collected.
+   */
+  close(): Promise<void>;
+}
+
 export interface TorchScriptOptions {
   readonly path: string;
   /** Absent: nothing is asked for. */
@@ -138,8 +170,38 @@ export interface AotiPackage {
   /** Tensors that a run really returns. */
   readonly outputCount: number;
   readonly conflicts: readonly SettingConflict[];
+  /** What can be exchanged. */
+  readonly weights: readonly WeightInfo[];
   createInstance(options: InstanceOptions): Instance;
+  /**
+   * Copies new weights to where no run sees them, off the calling thread; those that are not among them keep their value. The bytes are borrowed until
+   * the promise settles. Runs go on. Rejected with INVALID_ARG for a name, shape, datatype or byte size that is not the package's. One call at a time.
+   */
+  stageWeights(weights: readonly Weight[]): Promise<void>;
+  /**
+   * Exchanges the weights for those staged last, between runs: each run has all old or all new ones, and what is submitted once the promise has resolved
+   * has the new. Rejected with INVALID_ARG if none are staged.
+   */
+  swapWeights(): Promise<void>;
   close(): Promise<void>;
+}
+
+/** A weight or buffer of a compiled package. */
+export interface WeightInfo {
+  /** As in the state dict. */
+  readonly name: string;
+  readonly datatype: DatatypeNumber;
+  readonly shape: readonly number[];
+  /** False for a buffer or a constant that the compiler made. */
+  readonly isParameter: boolean;
+}
+
+export interface Weight {
+  readonly name: string;
+  readonly datatype: DatatypeNumber;
+  readonly shape: readonly number[];
+  /** Contiguous. */
+  readonly data: Uint8Array;
 }
 
 /** One tensor (or list of strings, for TYPE_STRING) that a run takes. */
@@ -147,6 +209,8 @@ export interface InputSlot {
   readonly datatype: DatatypeNumber;
   /** TorchScript with one dictionary argument: the key. Otherwise '' and the position in the array is the argument's. */
   readonly key: string;
+  /** TorchScript: a batch may leave it out, and the argument's default, or None, takes its place. A key is then not there. */
+  readonly optional?: boolean | undefined;
 }
 
 /** One result to hand out. */
@@ -191,7 +255,10 @@ export interface Batch {
   readonly buffers: readonly Uint8Array[];
   /** Rows of each request; `[1]` without batching. */
   readonly rows: readonly number[];
-  /** Shape of each input in the first request, each preceded by its rank: `[2, 1, 64, 1, 10]`. Dimension 0 is replaced by the sum of `rows` when batching. */
+  /**
+   * Shape of each input in the first request, each preceded by its rank: `[2, 1, 64, 1, 10]`. Dimension 0 is replaced by the sum of `rows` when batching.
+   * A rank of −1 leaves an optional input out; its buffers are there, and empty.
+   */
   readonly shapes: readonly number[];
 }
 

@@ -53,6 +53,7 @@ test('the build states what it is', () => {
   expect(buildInfo()).toEqual({
     torchVersion: expect.stringMatching(/^2\.13\./),
     napiVersion: 9,
+    gpus: [],
     cuda: expect.any(Boolean),
     cpuCapability: expect.stringMatching(/^[a-z0-9]+$/),
   });

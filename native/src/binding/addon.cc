@@ -7,14 +7,14 @@
 #include "binding/model_slot.h"
 #include "binding/off_loop.h"
 #include "runtime/build_info.h"
+#include "runtime/library.h"
 #include "runtime/model.h"
 #include "runtime/process_settings.h"
 
 namespace nereid {
 namespace {
 
-Napi::Object NewModelObject(Napi::Env env, std::shared_ptr<Model> model) {
-  auto slot = std::make_shared<ModelSlot>(std::move(model));
+Napi::Object NewModelObject(Napi::Env env, const std::shared_ptr<ModelSlot>& slot) {
   Napi::Object object = Napi::Object::New(env);
   const auto create_instance = [slot](const Napi::CallbackInfo& info) {
     InstanceOptions options = ReadInstanceOptions(info[0]);
@@ -27,19 +27,25 @@ Napi::Object NewModelObject(Napi::Env env, std::shared_ptr<Model> model) {
 }
 
 Napi::Value ToTorchScriptModule(Napi::Env env, TorchScriptModel& loaded) {
-  Napi::Object object = NewModelObject(env, std::move(loaded.model));
+  Napi::Object object = NewModelObject(env, std::make_shared<ModelSlot>(std::move(loaded.model)));
   object["schema"] = ToSchema(env, loaded.schema);
   object["conflicts"] = ToConflicts(env, loaded.conflicts);
   return object;
 }
 
 Napi::Value ToAotiPackage(Napi::Env env, AotiModel& loaded) {
-  Napi::Object object = NewModelObject(env, std::move(loaded.model));
+  const auto slot = std::make_shared<ModelSlot>(std::move(loaded.model));
+  Napi::Object object = NewModelObject(env, slot);
+  object["stageWeights"] = Napi::Function::New(
+      env, [slot](const Napi::CallbackInfo& info) { return slot->StageWeights(info.Env(), info[0]); }, "stageWeights");
+  object["swapWeights"] = Napi::Function::New(
+      env, [slot](const Napi::CallbackInfo& info) { return slot->SwapWeights(info.Env()); }, "swapWeights");
   object["callSpec"] = ToStrings(env, {loaded.input_spec, loaded.output_spec});
   Napi::Object metadata = Napi::Object::New(env);
   for (const auto& [key, value] : loaded.metadata) metadata[key] = value;
   object["metadata"] = metadata;
   object["constantNames"] = ToStrings(env, loaded.constant_names);
+  object["weights"] = ToWeights(env, loaded.weights);
   object["inputNames"] = ToStrings(env, loaded.input_names);
   object["outputCount"] = Napi::Number::New(env, static_cast<double>(loaded.output_count));
   object["conflicts"] = ToConflicts(env, loaded.conflicts);
@@ -56,12 +62,43 @@ Napi::Value LoadAotiPackage(const Napi::CallbackInfo& info) {
   return RunOffLoop(info.Env(), "nereid load", std::move(load), ToAotiPackage);
 }
 
+Napi::Value LoadOperatorLibrary(const Napi::CallbackInfo& info) {
+  if (!info[0].IsString()) throw Napi::TypeError::New(info.Env(), "path must be a string");
+  auto load = [path = info[0].As<Napi::String>().Utf8Value()]() -> StatusOr<bool> {
+    NEREID_RETURN_IF_ERROR(LoadOperators(path));
+    return true;
+  };
+  return RunOffLoop(info.Env(), "nereid load operators", std::move(load),
+                    [](Napi::Env env, bool) { return env.Undefined(); });
+}
+
+Napi::Promise FinishModelInit(Napi::Env env, std::shared_ptr<ModelInit> init) {
+  auto finish = [init = std::move(init)]() -> StatusOr<bool> {
+    NEREID_RETURN_IF_ERROR(init->Finish());
+    return true;
+  };
+  return RunOffLoop(env, "nereid fini", std::move(finish), [](Napi::Env env, bool) { return env.Undefined(); });
+}
+
+Napi::Value ToModelInit(Napi::Env env, std::shared_ptr<ModelInit>& init) {
+  Napi::Object object = Napi::Object::New(env);
+  object["close"] = Napi::Function::New(
+      env, [init](const Napi::CallbackInfo& info) { return FinishModelInit(info.Env(), init); }, "close");
+  return object;
+}
+
+Napi::Value RunModelInit(const Napi::CallbackInfo& info) {
+  auto run = [options = ReadModelInitOptions(info[0])] { return ModelInit::Run(options); };
+  return RunOffLoop(info.Env(), "nereid init", std::move(run), ToModelInit);
+}
+
 Napi::Value BuildInfoObject(const Napi::CallbackInfo& info) {
   const BuildInfo build = GetBuildInfo();
   Napi::Object object = Napi::Object::New(info.Env());
   object["torchVersion"] = build.torch_version;
   object["napiVersion"] = NAPI_VERSION;
   object["cuda"] = Napi::Boolean::New(info.Env(), build.cuda);
+  object["gpus"] = ToStrings(info.Env(), build.gpus);
   object["cpuCapability"] = build.cpu_capability;
   return object;
 }
@@ -102,6 +139,8 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports["processSettings"] = Napi::Function::New<ProcessSettingsObject>(env, "processSettings");
   exports["memoryInfo"] = Napi::Function::New<MemoryInfoObject>(env, "memoryInfo");
   exports["releaseBuffers"] = Napi::Function::New<ReleaseBuffers>(env, "releaseBuffers");
+  exports["loadOperators"] = Napi::Function::New<LoadOperatorLibrary>(env, "loadOperators");
+  exports["initModel"] = Napi::Function::New<RunModelInit>(env, "initModel");
   exports["loadTorchScript"] = Napi::Function::New<LoadTorchScriptModule>(env, "loadTorchScript");
   exports["loadAoti"] = Napi::Function::New<LoadAotiPackage>(env, "loadAoti");
   return exports;

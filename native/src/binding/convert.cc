@@ -92,12 +92,12 @@ void ReadIntegers(napi_env env, napi_value array, const char* expected, std::vec
   }
 }
 
-ByteView ReadBytes(napi_env env, napi_value value) {
+ByteView ReadBytes(napi_env env, napi_value value, const char* expected) {
   napi_typedarray_type type = napi_int8_array;
   size_t length = 0;
   void* data = nullptr;
   const napi_status status = napi_get_typedarray_info(env, value, &type, &length, &data, nullptr, nullptr);
-  Check(env, status == napi_ok && type != napi_uint8_array ? napi_invalid_arg : status, kBuffersExpected);
+  Check(env, status == napi_ok && type != napi_uint8_array ? napi_invalid_arg : status, expected);
   return {static_cast<const uint8_t*>(data), length};
 }
 
@@ -187,7 +187,8 @@ InstanceOptions ReadInstanceOptions(const Napi::Value& value) {
   for (uint32_t i = 0; i < inputs.Length(); i++) {
     const Napi::Object slot = ReadObject(inputs.Get(i), "an input slot");
     const int64_t datatype = ReadInt(slot, "datatype", 1, static_cast<int64_t>(kDataTypeCount) - 1);
-    options.plan.inputs.push_back({static_cast<DataType>(datatype), ReadString(slot, "key")});
+    const bool optional = ReadOptionalBool(slot, "optional").value_or(false);
+    options.plan.inputs.push_back({static_cast<DataType>(datatype), ReadString(slot, "key"), optional});
   }
   const Napi::Array outputs = ReadArray(object, "outputs");
   if (outputs.Length() > kMostOutputs) ThrowField(object.Env(), "outputs", "an array of at most 4096 slots");
@@ -198,6 +199,32 @@ InstanceOptions ReadInstanceOptions(const Napi::Value& value) {
   return options;
 }
 
+ModelInitOptions ReadModelInitOptions(const Napi::Value& value) {
+  const Napi::Object object = ReadObject(value, "options");
+  ModelInitOptions options;
+  options.library = ReadString(object, "library");
+  options.model_directory = ReadString(object, "modelDirectory");
+  options.device = static_cast<int>(ReadInt(object, "device", -1, kMostGpus));
+  return options;
+}
+
+std::vector<Weight> ReadWeights(const Napi::Value& value) {
+  if (!value.IsArray()) throw Napi::TypeError::New(value.Env(), "weights must be an array");
+  const auto array = value.As<Napi::Array>();
+  std::vector<Weight> weights;
+  for (uint32_t i = 0; i < array.Length(); i++) {
+    const Napi::HandleScope scope(value.Env());
+    const Napi::Object object = ReadObject(array.Get(i), "a weight");
+    Weight weight;
+    weight.name = ReadString(object, "name");
+    weight.datatype = static_cast<DataType>(ReadInt(object, "datatype", 1, static_cast<int64_t>(kDataTypeCount) - 1));
+    ReadIntegers(value.Env(), ReadArray(object, "shape"), "shape must be an array of numbers", weight.shape);
+    weight.bytes = ReadBytes(value.Env(), object.Get("data"), "data must be a Uint8Array");
+    weights.push_back(std::move(weight));
+  }
+  return weights;
+}
+
 void ReadBatch(napi_env env, napi_value buffers, napi_value rows, napi_value shapes, Batch& batch) {
   ReadIntegers(env, rows, "rows must be an array of numbers", batch.rows);
   ReadIntegers(env, shapes, "shapes must be an array of numbers", batch.shapes);
@@ -205,7 +232,7 @@ void ReadBatch(napi_env env, napi_value buffers, napi_value rows, napi_value sha
   for (uint32_t i = 0; i < batch.buffers.size(); i++) {
     napi_value element = nullptr;
     Check(env, napi_get_element(env, buffers, i, &element), kBuffersExpected);
-    batch.buffers[i] = ReadBytes(env, element);
+    batch.buffers[i] = ReadBytes(env, element, kBuffersExpected);
   }
 }
 
@@ -219,6 +246,19 @@ void AppendOutcome(napi_env env, Outcome& outcome, MemoryLedger& memory, std::ve
 Napi::Array ToStrings(Napi::Env env, const std::vector<std::string>& strings) {
   Napi::Array array = Napi::Array::New(env, strings.size());
   for (uint32_t i = 0; i < strings.size(); i++) array.Set(i, strings[i]);
+  return array;
+}
+
+Napi::Array ToWeights(Napi::Env env, const std::vector<WeightInfo>& weights) {
+  Napi::Array array = Napi::Array::New(env, weights.size());
+  for (uint32_t i = 0; i < weights.size(); i++) {
+    Napi::Object object = Napi::Object::New(env);
+    object["name"] = weights[i].name;
+    object["datatype"] = Napi::Number::New(env, static_cast<double>(weights[i].datatype));
+    object["shape"] = Napi::Value(env, ToNumbers(env, weights[i].shape));
+    object["isParameter"] = Napi::Boolean::New(env, weights[i].parameter);
+    array.Set(i, object);
+  }
   return array;
 }
 

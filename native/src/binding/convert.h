@@ -6,6 +6,7 @@
 #include "binding/memory_ledger.h"
 #include "runtime/batch.h"
 #include "runtime/instance.h"
+#include "runtime/library.h"
 #include "runtime/model.h"
 
 namespace nereid {
@@ -17,6 +18,10 @@ napi_value ToError(napi_env env, const Status& status);
 TorchScriptOptions ReadTorchScriptOptions(const Napi::Value& value);
 AotiOptions ReadAotiOptions(const Napi::Value& value);
 InstanceOptions ReadInstanceOptions(const Napi::Value& value);
+ModelInitOptions ReadModelInitOptions(const Napi::Value& value);
+
+// New weights; the bytes stay where they are, borrowed.
+std::vector<Weight> ReadWeights(const Napi::Value& value);
 
 // The three arrays of a batch; the bytes stay where they are, borrowed. Throws a JS TypeError if one is something
 // else.
@@ -25,6 +30,7 @@ void ReadBatch(napi_env env, napi_value buffers, napi_value rows, napi_value sha
 // Appends an outcome as the flat arguments that lib/crossing.js takes. Takes the memory of large outputs.
 void AppendOutcome(napi_env env, Outcome& outcome, MemoryLedger& memory, std::vector<napi_value>& arguments);
 
+Napi::Array ToWeights(Napi::Env env, const std::vector<WeightInfo>& weights);
 Napi::Array ToConflicts(Napi::Env env, const std::vector<SettingConflict>& conflicts);
 Napi::Object ToSchema(Napi::Env env, const ForwardSchema& schema);
 Napi::Array ToStrings(Napi::Env env, const std::vector<std::string>& strings);

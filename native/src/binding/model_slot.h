@@ -1,4 +1,4 @@
-// A loaded model and how many instances use it.
+// A loaded model and how many instances and changes use it.
 #pragma once
 
 #include <napi.h>
@@ -19,6 +19,10 @@ class ModelSlot : public std::enable_shared_from_this<ModelSlot> {
   StatusOr<std::shared_ptr<Model>> Enter();
   void Leave(Napi::Env env);
 
+  // New weights; see binding.d.ts. Both keep the model open meanwhile.
+  Napi::Promise StageWeights(Napi::Env env, const Napi::Value& weights);
+  Napi::Promise SwapWeights(Napi::Env env);
+
   // Resolves when all instances have left and the memory is back. Idempotent.
   Napi::Promise Close(Napi::Env env);
 
@@ -26,7 +30,7 @@ class ModelSlot : public std::enable_shared_from_this<ModelSlot> {
   void FreeOffLoop(Napi::Env env);
 
   std::shared_ptr<Model> model_;
-  size_t instances_ = 0;
+  size_t users_ = 0;
   Closing closing_;
 };
 

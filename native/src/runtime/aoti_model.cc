@@ -1,15 +1,22 @@
 #include <ATen/DynamicLibrary.h>
+#include <ATen/ops/empty_strided.h>
 #include <torch/csrc/inductor/aoti_package/model_package_loader.h>
+#include <torch/csrc/inductor/aoti_runtime/constant_type.h>
 
 #include <algorithm>
+#include <map>
+#include <mutex>
 #include <optional>
+#include <set>
 #include <thread>
+#include <unordered_map>
 
 #include "runtime/device.h"
 #include "runtime/guard.h"
 #include "runtime/model.h"
 #include "runtime/package_directory.h"
 #include "runtime/path.h"
+#include "runtime/run_gate.h"
 #include "runtime/stopwatch.h"
 #include "runtime/tensor.h"
 
@@ -44,6 +51,23 @@ class Container {
       const char* name = nullptr;
       Call<decltype(AOTInductorModelContainerGetInputName)>("AOTInductorModelContainerGetInputName", i, &name);
       names.emplace_back(name);
+    }
+    return names;
+  }
+
+  // Names of the parameters, as in the state dict.
+  std::set<std::string> ParameterNames() const {
+    const size_t count =
+        Count<decltype(AOTInductorModelContainerGetNumConstants)>("AOTInductorModelContainerGetNumConstants");
+    std::set<std::string> names;
+    for (size_t i = 0; i < count; i++) {
+      int32_t type = 0;
+      Call<decltype(AOTInductorModelContainerGetConstantType)>("AOTInductorModelContainerGetConstantType", i, &type);
+      if (type != torch::aot_inductor::ConstantType::Parameter) continue;
+      const char* name = nullptr;
+      Call<decltype(AOTInductorModelContainerGetConstantOriginalFQN)>("AOTInductorModelContainerGetConstantOriginalFQN",
+                                                                      i, &name);
+      names.emplace(name);
     }
     return names;
   }
@@ -92,7 +116,8 @@ class AotiPackage final : public Model {
                                                          static_cast<c10::DeviceIndex>(options.device))),
         device_(device),
         ordinal_(options.device),
-        input_count_(Container(*loader_->get_runner()).InputNames().size()) {}
+        input_count_(Container(*loader_->get_runner()).InputNames().size()),
+        layouts_(ReadLayouts()) {}
 
   ~AotiPackage() override {
     const OpenLibraries open(directory_);  // so that the last close, which unmaps, comes after the thread's end
@@ -111,6 +136,7 @@ class AotiPackage final : public Model {
                                 " tensors, the instance gives it " + std::to_string(plan.inputs.size()));
     }
     for (const InputSlot& slot : plan.inputs) {
+      if (slot.optional) return Status::InvalidArg("a compiled model takes all of its tensors; none is optional");
       if (!slot.key.empty())
         return Status::InvalidArg("a compiled model takes its inputs by position, got the key '" + slot.key + "'");
       if (InfoOf(slot.datatype).element_size == 0) {
@@ -131,12 +157,102 @@ class AotiPackage final : public Model {
 
   int device() const override { return ordinal_; }
 
+  Status StageWeights(const std::vector<Weight>& weights) override {
+    const std::lock_guard lock(weights_mutex_);
+    return Guard([&] { return OnOwnThread([&] { return Guard([&] { return Stage(weights); }); }); });
+  }
+
+  Status SwapWeights() override {
+    const std::lock_guard lock(weights_mutex_);
+    return Guard([&] { return OnOwnThread([&] { return Guard([&] { return Swap(); }); }); });
+  }
+
+  std::vector<WeightInfo> Weights() const {
+    const std::set<std::string> parameters = Container(*loader_->get_runner()).ParameterNames();
+    std::vector<WeightInfo> weights;
+    for (const auto& [name, layout] : layouts_) {
+      weights.push_back({name, DataTypeOf(layout.dtype), layout.sizes, parameters.count(name) > 0});
+    }
+    return weights;
+  }
+
   AOTIModelPackageLoader& loader() { return *loader_; }
   const SettingsClaim& settings() const { return settings_; }
 
  private:
+  // How compiled code reads a constant.
+  struct Layout {
+    at::ScalarType dtype;
+    std::vector<int64_t> sizes;
+    std::vector<int64_t> strides;
+  };
+
+  std::map<std::string, Layout> ReadLayouts() const {
+    std::map<std::string, Layout> layouts;
+    for (const auto& [name, tensor] : loader_->get_runner()->extract_constants_map(/*use_inactive=*/false)) {
+      layouts.emplace(name, Layout{tensor.scalar_type(), tensor.sizes().vec(), tensor.strides().vec()});
+    }
+    return layouts;
+  }
+
+  // Torch copies a tensor's whole storage to where the compiled code expects exactly the constant's own.
+  static at::Tensor InLayout(const Layout& layout, const at::Tensor& values) {
+    if (values.strides() == layout.strides && values.storage().nbytes() == values.nbytes()) return values;
+    return at::empty_strided(layout.sizes, layout.strides, values.options().dtype(layout.dtype)).copy_(values);
+  }
+
+  Status Stage(const std::vector<Weight>& weights) {
+    staged_ = false;
+    std::unordered_map<std::string, at::Tensor> constants;
+    for (const Weight& weight : weights) {
+      const auto layout = layouts_.find(weight.name);
+      if (layout == layouts_.end()) return Status::InvalidArg("the package has no weight '" + weight.name + "'");
+      if (layout->second.sizes != weight.shape || DataTypeOf(layout->second.dtype) != weight.datatype)
+        return Status::InvalidArg("weight '" + weight.name + "' has another shape or datatype than in the package");
+      at::Tensor values;
+      NEREID_RETURN_IF_ERROR(CopyTensor(weight.datatype, weight.shape, weight.bytes, values));
+      constants.emplace(weight.name, InLayout(layout->second, values));
+    }
+    KeepOthers(constants);
+    AOTIModelContainerRunner& runner = *loader_->get_runner();
+    loader_->load_constants(constants, /*use_inactive=*/true, /*check_full_update=*/false, /*user_managed=*/false,
+                            /*allow_h2d_copy=*/!device_.is_cpu());
+    try {
+      runner.run_const_fold(/*use_inactive=*/true);
+    } catch (...) {
+      // It has left one runner with the inactive weights. Going there and back puts all of them on the active ones.
+      const RunGate::Alone alone(gate_);
+      runner.swap_constant_buffer();
+      runner.swap_constant_buffer();
+      throw;
+    }
+    Synchronize(device_);
+    staged_ = true;
+    return Status();
+  }
+
+  // Adds those that are missing with their current values. Alone, because the first run adds folded constants to what
+  // is read here.
+  void KeepOthers(std::unordered_map<std::string, at::Tensor>& constants) {
+    const RunGate::Alone alone(gate_);
+    for (const auto& [name, tensor] : loader_->get_runner()->extract_constants_map(/*use_inactive=*/false)) {
+      if (constants.count(name) == 0) constants.emplace(name, InLayout(layouts_.at(name), tensor));
+    }
+  }
+
+  Status Swap() {
+    if (!staged_) return Status::InvalidArg("no weights are staged");
+    const RunGate::Alone alone(gate_);
+    staged_ = false;
+    loader_->get_runner()->swap_constant_buffer();
+    loader_->get_runner()->free_inactive_constant_buffer();
+    return Status();
+  }
+
   Status RunUnguarded(const RunPlan& plan, const Batch& batch, Outcome& outcome) {
     Stopwatch stopwatch;
+    // Held until the outputs are copied: they may be weights.
+    const RunGate::Run run(gate_);
     std::vector<at::Tensor> inputs(plan.inputs.size());
     NEREID_RETURN_IF_ERROR(CheckBatch(plan, batch));
     InputReader reader(plan, batch);
@@ -166,6 +282,10 @@ class AotiPackage final : public Model {
   const c10::Device device_;
   const int ordinal_;
   const size_t input_count_;
+  const std::map<std::string, Layout> layouts_;
+  RunGate gate_;
+  std::mutex weights_mutex_;
+  bool staged_ = false;  // guarded by weights_mutex_
 };
 
 AotiModel Describe(std::shared_ptr<AotiPackage> package) {
@@ -177,6 +297,7 @@ AotiModel Describe(std::shared_ptr<AotiPackage> package) {
   model.output_spec = call_spec[1];
   const auto metadata = loader.get_metadata();
   model.metadata.insert(metadata.begin(), metadata.end());
+  model.weights = package->Weights();
   model.constant_names = loader.get_constant_fqns();
   std::sort(model.constant_names.begin(), model.constant_names.end());
   const Container container(*loader.get_runner());

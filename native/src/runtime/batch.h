@@ -18,7 +18,11 @@ inline constexpr size_t kCopyLimitBytes = 4096;
 struct InputSlot {
   DataType datatype = DataType::kNone;
   std::string key;  // entry of the single dictionary argument; empty: the position is the argument's
+  bool optional = false;  // a batch may leave it out
 };
+
+// Stands in Batch::shapes for the rank of an input that every request of the batch leaves out.
+inline constexpr int64_t kAbsent = -1;
 
 // One result to hand out.
 struct OutputSlot {
@@ -43,7 +47,7 @@ struct ByteView {
 struct Batch {
   std::vector<ByteView> buffers;  // input-major: buffers[input * requests + request]
   std::vector<int64_t> rows;      // of each request; {1} without batching
-  std::vector<int64_t> shapes;    // of each input in the first request, each preceded by its rank
+  std::vector<int64_t> shapes;    // of each input in the first request, each preceded by its rank, or kAbsent
 
   size_t requests() const { return rows.size(); }
 };

@@ -14,7 +14,7 @@ BuildInfo GetBuildInfo() {
   std::string capability = at::get_cpu_capability();
   std::transform(capability.begin(), capability.end(), capability.begin(),
                  [](unsigned char c) { return std::tolower(c); });
-  return {TORCH_VERSION, HasCuda(), capability};
+  return {TORCH_VERSION, HasCuda(), ComputeCapabilities(), capability};
 }
 
 }  // namespace nereid

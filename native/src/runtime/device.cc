@@ -2,11 +2,9 @@
 // no machine with a GPU was at hand.
 #include "runtime/device.h"
 
-#include <string>
-
 #ifdef NEREID_CUDA
-#include <ATen/cuda/CUDAContext.h>
 #include <c10/cuda/CUDACachingAllocator.h>
+#include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 #endif
@@ -23,11 +21,23 @@ struct DeviceScope::Impl {
 
 DeviceScope::DeviceScope(int ordinal) : impl_(ordinal < 0 ? nullptr : std::make_unique<Impl>(ordinal)) {}
 
-bool HasCuda() { return at::cuda::is_available(); }
+bool HasCuda() { return c10::cuda::device_count() > 0; }
+
+std::vector<std::string> ComputeCapabilities() {
+  std::vector<std::string> capabilities;
+  for (int gpu = 0; gpu < c10::cuda::device_count(); gpu++) {
+    int major = 0;
+    int minor = 0;
+    C10_CUDA_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, gpu));
+    C10_CUDA_CHECK(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, gpu));
+    capabilities.push_back(std::to_string(major) + "." + std::to_string(minor));
+  }
+  return capabilities;
+}
 
 StatusOr<c10::Device> DeviceFromOrdinal(int ordinal) {
   if (ordinal < 0) return c10::Device(c10::kCPU);
-  const int count = at::cuda::device_count();
+  const int count = c10::cuda::device_count();
   if (ordinal >= count) {
     return Status::Unavailable("GPU " + std::to_string(ordinal) + " was asked for, this machine has " +
                                std::to_string(count));
@@ -58,6 +68,8 @@ struct DeviceScope::Impl {};
 DeviceScope::DeviceScope(int /*ordinal*/) {}
 
 bool HasCuda() { return false; }
+
+std::vector<std::string> ComputeCapabilities() { return {}; }
 
 StatusOr<c10::Device> DeviceFromOrdinal(int ordinal) {
   if (ordinal < 0) return c10::Device(c10::kCPU);

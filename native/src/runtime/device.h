@@ -4,6 +4,8 @@
 #include <c10/core/Device.h>
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "runtime/status.h"
 
@@ -11,6 +13,9 @@ namespace nereid {
 
 // Whether this LibTorch can run models on GPUs.
 bool HasCuda();
+
+// `9.0` for each GPU that torch can use, by ordinal; empty on a build or machine without.
+std::vector<std::string> ComputeCapabilities();
 
 // −1: the CPU, otherwise the ordinal of a GPU. UNAVAILABLE if this build or machine has no such device.
 StatusOr<c10::Device> DeviceFromOrdinal(int ordinal);

@@ -21,6 +21,22 @@ struct ThreadSettings {
   bool cache_cleaning = false;      // empty the device's memory cache after each run
 };
 
+// What can be exchanged in a compiled model.
+struct WeightInfo {
+  std::string name;  // as in the state dict
+  DataType datatype = DataType::kNone;
+  std::vector<int64_t> shape;
+  bool parameter = false;  // else a buffer, or a constant that the compiler made
+};
+
+// One new value; the bytes, contiguous, are borrowed.
+struct Weight {
+  std::string name;
+  DataType datatype = DataType::kNone;
+  std::vector<int64_t> shape;
+  ByteView bytes;
+};
+
 // Weights and code. Shared between instances; destroyed with the last shared_ptr, on whichever thread drops it.
 class Model {
  public:
@@ -36,6 +52,19 @@ class Model {
 
   // −1: CPU.
   virtual int device() const = 0;
+
+  // Copies new weights to where no run sees them. Those that are not among them keep their value. Runs go on. Blocks; any
+  // thread.
+  virtual Status StageWeights(const std::vector<Weight>& /*weights*/) { return WeightsAreFixed(); }
+
+  // Exchanges the weights for those staged last, between runs: each run has either all old or all new ones, and one that
+  // begins after the return has the new. Blocks until the runs that have begun are over; any thread.
+  virtual Status SwapWeights() { return WeightsAreFixed(); }
+
+ private:
+  static Status WeightsAreFixed() {
+    return Status::Unsupported("only weights of a compiled package can be exchanged while it is loaded");
+  }
 };
 
 struct SchemaArgument {
@@ -80,6 +109,7 @@ struct AotiModel {
   std::string output_spec;  // JSON
   std::map<std::string, std::string> metadata;
   std::vector<std::string> constant_names;
+  std::vector<WeightInfo> weights;
   std::vector<std::string> input_names;
   size_t output_count = 0;
   std::vector<SettingConflict> conflicts;

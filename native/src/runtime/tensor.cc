@@ -101,6 +101,19 @@ DataType DataTypeOf(c10::ScalarType type) {
   return found == kScalarTypes.end() ? DataType::kNone : static_cast<DataType>(found - kScalarTypes.begin());
 }
 
+Status CopyTensor(DataType datatype, const std::vector<int64_t>& shape, const ByteView& bytes, at::Tensor& tensor) {
+  size_t expected = InfoOf(datatype).element_size;
+  if (expected == 0) return Status::InvalidArg(std::string("no tensor is ") + InfoOf(datatype).name);
+  for (const int64_t dimension : shape) expected *= static_cast<size_t>(dimension);
+  if (bytes.size != expected) {
+    return Status::InvalidArg("the shape takes " + std::to_string(expected) + " bytes, got " +
+                              std::to_string(bytes.size));
+  }
+  tensor = at::empty(shape, at::TensorOptions(ScalarTypeOf(datatype)));
+  if (expected > 0) std::memcpy(tensor.mutable_data_ptr(), bytes.data, expected);
+  return Status();
+}
+
 Status CheckBatch(const RunPlan& plan, const Batch& batch) {
   const size_t expected = plan.inputs.size() * batch.requests();
   if (batch.buffers.size() != expected) {
@@ -114,7 +127,12 @@ Status CheckBatch(const RunPlan& plan, const Batch& batch) {
   }
   size_t position = 0;
   for (size_t input = 0; input < plan.inputs.size(); input++) {
-    const int64_t rank = position < batch.shapes.size() ? batch.shapes[position] : -1;
+    const bool stated = position < batch.shapes.size();
+    if (stated && batch.shapes[position] == kAbsent && plan.inputs[input].optional) {
+      position++;
+      continue;
+    }
+    const int64_t rank = stated ? batch.shapes[position] : -1;
     const int64_t left = static_cast<int64_t>(batch.shapes.size() - position) - 1;
     if (rank < 0 || rank > left)
       return Status::InvalidArg("shapes holds no complete shape for input " + std::to_string(input));
@@ -166,6 +184,13 @@ Status InputReader::CheckSizes(const Input& input, size_t element_size) const {
     }
   }
   return Status();
+}
+
+bool InputReader::SkipAbsent() {
+  if (batch_.shapes[shape_position_] != kAbsent) return false;
+  shape_position_++;
+  input_++;
+  return true;
 }
 
 Status InputReader::NextTensor(at::Tensor& tensor) {

@@ -15,6 +15,9 @@ namespace nereid {
 // kNone for a dtype that has no number.
 DataType DataTypeOf(c10::ScalarType type);
 
+// A contiguous tensor on the CPU with a copy of the bytes. INVALID_ARG unless they are as many as the shape takes.
+Status CopyTensor(DataType datatype, const std::vector<int64_t>& shape, const ByteView& bytes, at::Tensor& tensor);
+
 // Checks what concerns a batch as a whole: one buffer per input and request, one shape per input. Call it before
 // an InputReader.
 Status CheckBatch(const RunPlan& plan, const Batch& batch);
@@ -32,6 +35,9 @@ class InputReader {
 
   // The next input as strings: those of all requests, in order.
   Status NextStrings(std::vector<std::string>& strings);
+
+  // Passes over the next input if the batch leaves it out.
+  bool SkipAbsent();
 
   // Slot of the next input; null at the end.
   const InputSlot* Peek() const { return input_ < plan_.inputs.size() ? &plan_.inputs[input_] : nullptr; }

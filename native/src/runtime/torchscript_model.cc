@@ -1,6 +1,8 @@
 #include <torch/csrc/jit/api/module.h>
 #include <torch/csrc/jit/serialization/import.h>
 
+#include <algorithm>
+
 #include "runtime/device.h"
 #include "runtime/guard.h"
 #include "runtime/model.h"
@@ -87,7 +89,7 @@ class TorchScript final : public Model {
     if (keyed && DictType() == nullptr) {
       return Status::InvalidArg("inputs have keys, but forward does not take a single dictionary");
     }
-    return Status();
+    return keyed ? Status() : CheckOptional(plan);
   }
 
   Status Run(const RunPlan& plan, const Batch& batch, Outcome& outcome) override {
@@ -97,6 +99,25 @@ class TorchScript final : public Model {
   int device() const override { return ordinal_; }
 
  private:
+  // Arguments of forward without self.
+  c10::ArrayRef<c10::Argument> ArgumentsOf() const {
+    return c10::ArrayRef<c10::Argument>(forward_.function().getSchema().arguments()).slice(1);
+  }
+
+  static bool MayBeAbsent(const c10::Argument& argument) {
+    return argument.default_value().has_value() || argument.type()->kind() == c10::TypeKind::OptionalType;
+  }
+
+  Status CheckOptional(const RunPlan& plan) const {
+    const auto arguments = ArgumentsOf();
+    for (size_t i = 0; i < plan.inputs.size() && i < arguments.size(); i++) {
+      if (!plan.inputs[i].optional || MayBeAbsent(arguments[i])) continue;
+      return Status::InvalidArg("an input is optional, but argument '" + arguments[i].name() +
+                                "' of forward is neither Optional nor has it a default");
+    }
+    return Status();
+  }
+
   // Type of the only argument if that is a dictionary with string keys.
   const c10::DictType* DictType() const {
     const auto& arguments = forward_.function().getSchema().arguments();
@@ -121,14 +142,11 @@ class TorchScript final : public Model {
   Status Arguments(const RunPlan& plan, const Batch& batch, std::vector<c10::IValue>& arguments) const {
     NEREID_RETURN_IF_ERROR(CheckBatch(plan, batch));
     InputReader reader(plan, batch);
-    if (plan.inputs.empty() || plan.inputs[0].key.empty()) {
-      for (size_t i = 0; i < plan.inputs.size(); i++)
-        NEREID_RETURN_IF_ERROR(NextValue(reader, arguments.emplace_back()));
-      return Status();
-    }
+    if (plan.inputs.empty() || plan.inputs[0].key.empty()) return InOrder(plan, reader, arguments);
     const c10::DictType& type = *DictType();
     c10::impl::GenericDict dict(type.getKeyType(), type.getValueType());
     while (const InputSlot* slot = reader.Peek()) {
+      if (reader.SkipAbsent()) continue;
       c10::IValue value;
       NEREID_RETURN_IF_ERROR(NextValue(reader, value));
       if (!value.type()->isSubtypeOf(*type.getValueType())) {
@@ -138,6 +156,22 @@ class TorchScript final : public Model {
       dict.insert(slot->key, std::move(value));
     }
     arguments.emplace_back(std::move(dict));
+    return Status();
+  }
+
+  // An argument that the batch or the whole plan leaves out gets its default, or None.
+  Status InOrder(const RunPlan& plan, InputReader& reader, std::vector<c10::IValue>& arguments) const {
+    const auto all = ArgumentsOf();
+    for (size_t i = 0; i < std::max(all.size(), plan.inputs.size()); i++) {
+      const bool given = i < plan.inputs.size() && !reader.SkipAbsent();
+      if (given) {
+        NEREID_RETURN_IF_ERROR(NextValue(reader, arguments.emplace_back()));
+      } else if (MayBeAbsent(all[i])) {
+        arguments.push_back(all[i].default_value().value_or(c10::IValue()));
+      } else {
+        break;  // torch names what is missing
+      }
+    }
     return Status();
   }
 
