@@ -62,6 +62,7 @@ export interface AotiSignature {
  */
 export function bindAoti(request: AotiSignatureRequest): AotiSignature {
   refuseStrings(request);
+  refuseOptional(request);
   const { inputPositions, outputPositions } = resolveNames(request);
   const inputs = request.inputs
     .map((spec, i) => ({ spec, position: inputPositions[i] ?? 0 }))
@@ -92,6 +93,16 @@ function refuseStrings(request: AotiSignatureRequest): void {
       );
     }
   }
+}
+
+function refuseOptional(request: AotiSignatureRequest): void {
+  const optional = request.inputs.find((input) => input.optional);
+  if (optional === undefined) return;
+  throw fault(
+    request,
+    `the backend doesn't support optional input '${optional.name}': a compiled package takes every tensor that it was exported with. ` +
+      'Export it without that argument, or let clients send a neutral value.',
+  );
 }
 
 function resolveNames(request: AotiSignatureRequest) {

@@ -31,12 +31,17 @@ export function rowsOf(plan: ModelPlan, request: InferenceRequest): number {
  */
 export function checkInputs(plan: ModelPlan, request: InferenceRequest): void {
   const rows = rowsOf(plan, request);
+  let found = 0;
   for (const [i, input] of plan.inputs.entries()) {
     const tensor = findInput(request, input.spec.name, i);
-    if (tensor === undefined) throw refusal(plan, `input '${input.spec.name}' is missing; ${takes(plan)}`);
+    if (tensor === undefined) {
+      if (input.spec.optional) continue;
+      throw refusal(plan, `input '${input.spec.name}' is missing; ${takes(plan)}`);
+    }
     checkTensor({ plan, input, tensor, rows });
+    found++;
   }
-  if (request.inputs.length !== plan.inputs.length) throw oddInput(plan, request);
+  if (request.inputs.length !== found) throw oddInput(plan, request);
   // Without rows nothing of the request reaches the package, whose smallest batch is 1.
   if (rows > 0) checkRanges(plan, request);
 }
@@ -143,7 +148,7 @@ export function sameItemShape(a: Shape, b: Shape): boolean {
 function takes(plan: ModelPlan): string {
   const inputs = plan.inputs.map(({ spec }) => {
     const shape = spec.dims === undefined ? '' : ` ${formatShape(withBatch(plan, -1, spec.dims))}`;
-    return `'${spec.name}' ${spec.datatype}${shape}`;
+    return `${spec.optional ? 'optionally ' : ''}'${spec.name}' ${spec.datatype}${shape}`;
   });
   return `the model takes ${inputs.length === 0 ? 'no inputs' : inputs.join(', ')}`;
 }

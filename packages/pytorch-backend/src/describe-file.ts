@@ -42,15 +42,29 @@ function unknownDatatype(name: string, torchDtype: string | undefined): never {
 
 async function describeTorchScript(path: string): Promise<FileDescription> {
   const { arguments: all, returns } = await inspectTorchScript(path);
-  const required = all?.filter((argument) => argument.default === undefined);
+  const tensors = all?.slice(0, firstBeyond(all));
   return {
-    inputs: required?.some(({ type }) => type.startsWith('Dict[')) ? undefined : required?.map(describeArgument),
+    inputs: tensors?.some(({ type }) => type.startsWith('Dict[')) ? undefined : tensors?.map(describeArgument),
     outputs: returns?.map((_, i) => `OUTPUT__${i}`),
   };
 }
 
-function describeArgument({ name, type }: TorchScriptArgument, position: number): DescribedInput {
+/** Inputs go by position: what follows an argument that is left to its default, as no tensor fits it, is left out too. */
+function firstBeyond(all: readonly TorchScriptArgument[]): number {
+  const position = all.findIndex(
+    (argument) => mayBeAbsent(argument) && !/^(?:Optional\[)?(?:Tensor|List\[str\])\]?$/.test(argument.type),
+  );
+  return position < 0 ? all.length : position;
+}
+
+function mayBeAbsent(argument: TorchScriptArgument): boolean {
+  return argument.default !== undefined || argument.type.startsWith('Optional[');
+}
+
+function describeArgument(argument: TorchScriptArgument, position: number): DescribedInput {
+  const { name, type } = argument;
   // TorchScript has no datatypes of tensors; the most common one stands in unless the caller knows better.
-  const datatype: Datatype = type === 'List[str]' ? 'BYTES' : 'FP32';
-  return { name, datatype, aliases: [`INPUT__${position}`] };
+  const datatype: Datatype = type.includes('List[str]') ? 'BYTES' : 'FP32';
+  const described = { name, datatype, aliases: [`INPUT__${position}`] };
+  return mayBeAbsent(argument) ? { ...described, optional: true } : described;
 }

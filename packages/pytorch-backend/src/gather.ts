@@ -30,6 +30,12 @@ export interface Gathering {
 
 const NONE: readonly RefusedRequest[] = [];
 
+/** Stands for the tensor of an optional input that a request leaves out. */
+const ABSENT: Tensor = { name: '', datatype: 'BOOL', shape: [], data: new Uint8Array(0) };
+
+/** What the addon takes for the rank of an input that all requests of a batch leave out. */
+const ABSENT_RANK = -1;
+
 /** Gathers what can run together; a request that cannot is refused alone, a batch that is too large is refused whole. */
 export function gather(plan: ModelPlan, requests: readonly InferenceRequest[]): Gathering {
   const accepted: InferenceRequest[] = [];
@@ -76,15 +82,19 @@ function collect(plan: ModelPlan, { request, first, tensors }: Collected): Infer
   }
   const start = tensors.length;
   for (const [i, { spec }] of plan.inputs.entries()) {
-    const tensor = findInput(request, spec.name, i);
-    const reference = tensors[i];
-    if (tensor === undefined || (!known && start > 0 && !sameItemShape(tensor.shape, reference?.shape ?? []))) {
+    const tensor = findInput(request, spec.name, i) ?? ABSENT;
+    if (!known && start > 0 && !goTogether(tensor, tensors[i] ?? ABSENT)) {
       tensors.length = start;
       return mixedShapes(plan, spec.name);
     }
     tensors.push(tensor);
   }
   return undefined;
+}
+
+/** Whether tensors of two requests may stand in one batch. */
+function goTogether(a: Tensor, b: Tensor): boolean {
+  return (a === ABSENT) === (b === ABSENT) && sameItemShape(a.shape, b.shape);
 }
 
 /** From request-major to the addon's input-major order. */
@@ -103,7 +113,12 @@ function buffersOf(plan: ModelPlan, tensors: readonly Tensor[]): Uint8Array[] {
 function shapesOf(plan: ModelPlan, tensors: readonly Tensor[]): number[] {
   const shapes: number[] = [];
   for (const [i, input] of plan.inputs.entries()) {
-    const shape = modelShape(plan, input, tensors[i]?.shape ?? []);
+    const tensor = tensors[i] ?? ABSENT;
+    if (tensor === ABSENT) {
+      shapes.push(ABSENT_RANK);
+      continue;
+    }
+    const shape = modelShape(plan, input, tensor.shape);
     shapes.push(shape.length, ...shape);
   }
   return shapes;
@@ -129,6 +144,6 @@ function mixedShapes(plan: ModelPlan, input: string): PyTorchBackendError {
   return new PyTorchBackendError({
     code: 'INTERNAL',
     reason: 'request',
-    message: `model '${plan.modelName}': input '${input}' has another shape than in the batch's first request; only equal shapes run together`,
+    message: `model '${plan.modelName}': input '${input}' has another shape than in the batch's first request, or only one of them has it; only equal shapes run together`,
   });
 }

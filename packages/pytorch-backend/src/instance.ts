@@ -11,6 +11,7 @@ import { PyTorchBackendError } from './errors.ts';
 import { type GatheredBatch, gather } from './gather.ts';
 import type { ModelPlan } from './model-plan.ts';
 import { executionError } from './native-error.ts';
+import { groupBySameInputs } from './same-inputs.ts';
 import { emptyResponse, scatter } from './scatter.ts';
 import type { ReleaseBuffers } from './shared-response.ts';
 
@@ -67,6 +68,12 @@ export class PyTorchInstance implements ModelInstance {
   }
 
   execute(requests: readonly InferenceRequest[]): Promise<void> {
+    const groups = groupBySameInputs(this.#plan, requests);
+    if (groups.length === 1) return this.#execute(requests);
+    return Promise.all(groups.map((group) => this.#execute(group))).then(() => undefined);
+  }
+
+  #execute(requests: readonly InferenceRequest[]): Promise<void> {
     const batch = this.#gather(requests);
     if (batch === undefined) return SETTLED;
     return new Promise((settle) => {
@@ -92,6 +99,10 @@ export class PyTorchInstance implements ModelInstance {
       void this.execute(requests);
       return;
     }
+    for (const group of groupBySameInputs(this.#plan, requests)) this.#runHere(group);
+  }
+
+  #runHere(requests: readonly InferenceRequest[]): void {
     const batch = this.#gather(requests);
     if (batch === undefined) return;
     try {

@@ -35,6 +35,8 @@ export interface RunInputSpec {
   readonly datatype: Datatype;
   /** Absent when the file states no shape. */
   readonly shape?: readonly DeclaredDim[] | undefined;
+  /** Whether a run may leave it out; then the argument has its default, or None. */
+  readonly optional?: boolean | undefined;
 }
 
 /**

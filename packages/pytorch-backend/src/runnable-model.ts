@@ -45,7 +45,7 @@ export class RunnableModel {
     this.#model = init.model;
     this.#modelName = init.modelName;
     this.#workers = workers;
-    this.inputs = init.inputs.map(({ name, datatype, shape }) => ({ name, datatype, shape }));
+    this.inputs = init.inputs.map(({ name, datatype, shape, optional }) => ({ name, datatype, shape, optional }));
     this.outputs = init.outputs;
     this.threads = init.model.intraOpThreads;
     this.#inputs = new Map(

@@ -11,6 +11,8 @@ export interface TensorSpec {
 
 export interface InputSpec extends TensorSpec {
   readonly datatype: Datatype;
+  /** Whether a request may leave it out. */
+  readonly optional?: boolean | undefined;
 }
 
 export interface OutputSpec extends TensorSpec {

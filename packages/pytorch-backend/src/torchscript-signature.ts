@@ -80,7 +80,7 @@ function bindDictionary(request: SignatureRequest, { name, type }: SchemaArgumen
 
 function checkArguments({ modelName, schema }: SignatureRequest): void {
   for (const argument of schema.arguments) {
-    if (isTensor(argument.type) || isStrings(argument.type) || argument.hasDefault) continue;
+    if (isTensor(argument.type) || isStrings(argument.type) || mayBeAbsent(argument)) continue;
     throw signatureError(
       'INTERNAL',
       `An input of type '${argument.type}' was detected in the model '${modelName}': argument '${argument.name}' of forward. ` +
@@ -133,6 +133,13 @@ function fitted({ modelName }: SignatureRequest, spec: InputSpec, argument: Sche
       'INTERNAL',
       `An input of type '${argument.type}' was detected in the model '${modelName}': argument '${argument.name}' of forward, which input ` +
         `'${spec.name}' stands for, takes no tensor. Leave it out of the configuration, so that its default holds.`,
+    );
+  }
+  if (spec.optional && !mayBeAbsent(argument)) {
+    throw signatureError(
+      'INVALID_ARG',
+      `model '${modelName}': input '${spec.name}' is optional, but argument '${argument.name}: ${argument.type}' of forward is neither ` +
+        `Optional[${argument.type}] nor has it a default; remove optional: true, or change the argument`,
     );
   }
   if (isStrings(argument.type) === (spec.datatype === 'BYTES')) return spec;
@@ -195,7 +202,7 @@ function describePosition(schema: ForwardSchema, position: number): string {
 }
 
 function mayBeAbsent(argument: SchemaArgument | undefined): boolean {
-  return argument?.hasDefault ?? false;
+  return argument !== undefined && (argument.hasDefault || argument.type.startsWith('Optional['));
 }
 
 function isTensor(type: string): boolean {
@@ -203,7 +210,7 @@ function isTensor(type: string): boolean {
 }
 
 function isStrings(type: string): boolean {
-  return type === 'List[str]';
+  return type === 'List[str]' || type === 'Optional[List[str]]';
 }
 
 const DICTIONARY_OF_STRINGS = 'Dict[str, List[str]]';

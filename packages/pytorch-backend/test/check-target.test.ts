@@ -6,7 +6,7 @@ import { checkTarget } from '../src/check-target.ts';
 const HOST = { platform: 'linux', machine: 'x86_64', cpuFlags: new Set(['avx2', 'fma', 'f16c']) };
 
 function check(target: CompileTarget, kind: InstanceSpec['kind'] = 'KIND_CPU', cuda = false): () => void {
-  const build = { torchVersion: '2.13.0', napiVersion: 9, cuda, cpuCapability: 'avx2' };
+  const build = { torchVersion: '2.13.0', napiVersion: 9, cuda, gpus: [], cpuCapability: 'avx2' };
   const instances = [{ name: 'm_0', kind, deviceId: 0 }];
   return () => checkTarget({ modelName: 'm', target, instances, build, host: HOST });
 }

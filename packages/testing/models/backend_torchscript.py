@@ -1,7 +1,7 @@
 """TorchScript modules that a configuration can fit well or badly."""
 
 import pathlib
-from typing import Dict, List, Tuple
+from typing import Dict, List, Optional, Tuple
 
 import torch
 
@@ -77,7 +77,33 @@ class PlusOne(torch.nn.Module):
         return torch.ops.nereid_test.plus_one(x)
 
 
+class Masked(torch.nn.Module):
+    """Arguments that may be left out: in the middle without a default, at the end with one."""
+
+    def forward(
+        self, x: torch.Tensor, mask: Optional[torch.Tensor], y: torch.Tensor, bias: Optional[torch.Tensor] = None
+    ) -> torch.Tensor:
+        total = x + y
+        if mask is not None:
+            total = total * mask
+        if bias is not None:
+            total = total + bias
+        return total
+
+
+class DictBias(torch.nn.Module):
+    """A dictionary of which one key may be missing."""
+
+    def forward(self, values: Dict[str, torch.Tensor]) -> torch.Tensor:
+        total = values["x"]
+        if "bias" in values:
+            total = total + values["bias"]
+        return total
+
+
 MODULES = {
+    "masked": Masked,
+    "dict_bias": DictBias,
     "addsub": AddSub,
     "first_row": FirstRow,
     "more_rows": MoreRows,
