@@ -1,11 +1,13 @@
-import type { Backend, CompletionContext, ModelContext } from '@nereid/core';
+import { resolve } from 'node:path';
+import type { Backend, CompletionContext, Logger, ModelContext } from '@nereid/core';
 import type { ModelConfig } from '@nereid/model-config';
 import { checkStringRanks, inputSpecs, outputSpecs, refuseUnsupported } from './check-config.ts';
 import { completeModel } from './completion/complete-model.ts';
 import { DEFAULT_MAX_BATCH_SIZE } from './completion/plan-batch.ts';
+import { openOperators } from './custom-operators.ts';
 import { locateFile } from './locate-file.ts';
 import type { PyTorchModel } from './model.ts';
-import { loadNative } from './native.ts';
+import { loadNative, type Native } from './native.ts';
 import { openModel } from './open-model.ts';
 import { readParameters } from './parameters.ts';
 import { usableCores } from './usable-cores.ts';
@@ -13,6 +15,8 @@ import { usableCores } from './usable-cores.ts';
 export interface PyTorchBackendOptions {
   /** Cores to divide among the instances of a model; by default those that affinity mask and control group leave to the process. */
   readonly cores?: number;
+  /** Libraries of operators outside torch, opened before the first model and for good. Opening one runs its code. */
+  readonly customOps?: readonly string[];
   /** Largest batch of a package that batches and states no bound, when its configuration leaves it out; 4 by default. */
   readonly defaultMaxBatchSize?: number;
 }
@@ -21,10 +25,12 @@ export interface PyTorchBackendOptions {
 export class PyTorchBackend implements Backend<ModelConfig> {
   readonly name = 'pytorch';
   readonly #cores: number;
+  readonly #customOps: readonly string[];
   readonly #defaultMaxBatchSize: number;
 
   constructor(options: PyTorchBackendOptions = {}) {
     this.#cores = options.cores ?? usableCores();
+    this.#customOps = (options.customOps ?? []).map((library) => resolve(library));
     this.#defaultMaxBatchSize = options.defaultMaxBatchSize ?? DEFAULT_MAX_BATCH_SIZE;
   }
 
@@ -45,18 +51,29 @@ export class PyTorchBackend implements Backend<ModelConfig> {
    * @throws {PyTorchBackendError} with the model's name, what was expected, what came and what to do; nothing stays open then
    */
   async load(context: ModelContext<ModelConfig>): Promise<PyTorchModel> {
-    const { name: modelName, version: modelVersion, versionDirectory, config, instances, logger } = context;
+    const {
+      name: modelName,
+      version: modelVersion,
+      modelDirectory,
+      versionDirectory,
+      config,
+      instances,
+      logger,
+    } = context;
     refuseUnsupported(modelName, config);
     checkStringRanks(modelName, config);
     const { platform, defaultModelFilename: filename } = config;
     const file = await locateFile({ modelName, versionDirectory, platform, filename });
     const entries = [...config.parameters].map(([key, { stringValue }]) => [key, stringValue] as const);
     const parameters = readParameters({ modelName, engine: file.engine, entries, logger });
+    const names = config.modelOperations?.opLibraryFilename ?? [];
     return openModel({
-      native: await loadNative(),
+      native: await this.#openNative(logger),
       file,
       modelName,
       modelVersion,
+      versionDirectory,
+      operators: { modelDirectory, names, allowed: this.#customOps },
       maxBatchSize: config.maxBatchSize,
       inputs: inputSpecs(config, modelName),
       outputs: outputSpecs(config, modelName),
@@ -65,5 +82,12 @@ export class PyTorchBackend implements Backend<ModelConfig> {
       cores: this.#cores,
       logger,
     });
+  }
+
+  /** The addon, with the operators that every model may call. */
+  async #openNative(logger: Logger): Promise<Native> {
+    const native = await loadNative();
+    await openOperators(native, { paths: this.#customOps, prefix: '--custom-ops', logger });
+    return native;
   }
 }

@@ -15,21 +15,11 @@ export function refuseUnsupported(modelName: string, config: ModelConfig): void 
       .filter(({ allowRaggedBatch }) => allowRaggedBatch)
       .map(({ name }) => `input '${name}' has allow_ragged_batch`),
   ];
-  if (found.length > 0) {
-    throw new PyTorchBackendError({
-      code: 'UNSUPPORTED',
-      reason: 'unsupported',
-      message: `model '${modelName}': not supported for PyTorch models: ${found.join('; ')}`,
-    });
-  }
-  const optional = config.input.find((input) => input.optional);
-  if (optional === undefined) return;
+  if (found.length === 0) return;
   throw new PyTorchBackendError({
-    code: 'INVALID_ARG',
+    code: 'UNSUPPORTED',
     reason: 'unsupported',
-    message:
-      `model '${modelName}': the backend doesn't support optional input '${optional.name}'. An argument of forward with a default may be left ` +
-      'out of the configuration instead.',
+    message: `model '${modelName}': not supported for PyTorch models: ${found.join('; ')}`,
   });
 }
 
@@ -55,14 +45,6 @@ const RULES: readonly Rule[] = [
     applies: ({ runtime }) => runtime.endsWith('.py'),
     sentence: 'a Python runtime; leave runtime empty to serve model.pt or model.pt2',
   },
-  {
-    applies: ({ modelOperations }) => (modelOperations?.opLibraryFilename.length ?? 0) > 0,
-    sentence: 'model_operations; start the process with LD_PRELOAD=/path/to/the-library.so',
-  },
-  {
-    applies: ({ parameters }) => parameters.has('MODEL_INIT_LIBRARY'),
-    sentence: 'parameter MODEL_INIT_LIBRARY',
-  },
 ];
 
 /**
@@ -82,7 +64,11 @@ export function checkInstanceKinds(modelName: string, instances: readonly Instan
 }
 
 export function inputSpecs(config: ModelConfig, modelName: string): readonly InputSpec[] {
-  return config.input.map((input) => ({ ...tensorSpec(input), datatype: datatypeOf(modelName, 'input', input) }));
+  return config.input.map((input) => ({
+    ...tensorSpec(input),
+    datatype: datatypeOf(modelName, 'input', input),
+    optional: input.optional,
+  }));
 }
 
 export function outputSpecs(config: Pick<ModelConfig, 'output'>, modelName: string): readonly OutputSpec[] {

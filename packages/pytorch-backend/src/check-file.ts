@@ -1,10 +1,12 @@
 /** Holds a configuration against a model file by what the file says of itself: torch is not started and no code of the file runs. */
+import { dirname, isAbsolute } from 'node:path';
 import type { NamedTensor } from '@nereid/call-spec';
 import { InferenceServerError, silentLogger } from '@nereid/core';
 import { type DeclaredTensor, inspectAoti, inspectTorchScript } from '@nereid/model-archive';
 import type { ModelConfig } from '@nereid/model-config';
 import { bindAoti } from './aoti-signature.ts';
 import { checkStringRanks, inputSpecs, outputSpecs, refuseUnsupported } from './check-config.ts';
+import { resolveOperators } from './custom-operators.ts';
 import { type LocatedFile, locateFile } from './locate-file.ts';
 import { readParameters } from './parameters.ts';
 import type { OutputSpec } from './tensor-spec.ts';
@@ -51,6 +53,15 @@ export async function checkModelFile(options: CheckModelFileOptions): Promise<Mo
   const parameters = await attempt(() => {
     const entries = [...config.parameters].map(([key, { stringValue }]) => [key, stringValue] as const);
     return readParameters({ modelName, engine: file.engine, entries, logger: silentLogger });
+  });
+  await attempt(() => {
+    const names = [...(config.modelOperations?.opLibraryFilename ?? []), ...(parameters?.customOpsLibraries ?? [])];
+    return resolveOperators({
+      modelName,
+      modelDirectory: dirname(versionDirectory),
+      names,
+      allowed: names.filter(isAbsolute),
+    });
   });
   await attempt(() => checkSignature(file, { ...options, aotiModelName: parameters?.aotiModelName }));
   return { path: file.path, problems };

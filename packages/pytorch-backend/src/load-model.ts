@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { type Datatype, type InstanceSpec, type Logger, silentLogger } from '@nereid/core';
 import { type DescribedInput, describeFile } from './describe-file.ts';
 import { PyTorchBackendError } from './errors.ts';
@@ -23,6 +23,8 @@ export interface LoadModelOptions {
   readonly outputs?: readonly string[];
   /** Text by key as in a model configuration, e.g. `DISABLE_OPTIMIZED_EXECUTION`. */
   readonly parameters?: Readonly<Record<string, string>>;
+  /** Libraries of operators that the model calls, opened before it and for good. Opening one runs its code. */
+  readonly customOps?: readonly string[];
   /** Silent by default. */
   readonly logger?: Logger;
 }
@@ -41,6 +43,7 @@ export async function loadModel(path: string, options: LoadModelOptions = {}): P
   const inputs: readonly DescribedInput[] =
     options.inputs?.map((input) => described(input, told.inputs)) ?? told.inputs ?? mustBeGiven(path, 'inputs');
   const outputs = options.outputs ?? told.outputs ?? mustBeGiven(path, 'outputs');
+  const customOps = (options.customOps ?? []).map((library) => resolve(library));
   const entries = Object.entries(options.parameters ?? {});
   if (threads !== undefined) entries.push(['INTRA_OP_THREAD_COUNT', String(threads)]);
   const specs = Array.from(
@@ -53,9 +56,16 @@ export async function loadModel(path: string, options: LoadModelOptions = {}): P
     modelName,
     modelVersion: '',
     maxBatchSize: 0,
-    inputs: inputs.map(({ name, datatype }) => ({ name, datatype, dims: undefined, reshape: undefined })),
+    inputs: inputs.map(({ name, datatype, optional }) => ({
+      name,
+      datatype,
+      optional,
+      dims: undefined,
+      reshape: undefined,
+    })),
     outputs: outputs.map((name) => ({ name, datatype: undefined, dims: undefined, reshape: undefined })),
     parameters: readParameters({ modelName, engine: file.engine, entries, logger }),
+    operators: { modelDirectory: dirname(file.path), names: customOps, allowed: customOps },
     instances: specs,
     cores: usableCores(),
     logger,

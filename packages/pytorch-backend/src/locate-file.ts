@@ -1,8 +1,8 @@
 import { readdir, stat } from 'node:fs/promises';
-import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { InferenceServerError } from '@nereid/core';
 import { type ModelFile, sniffModelFile } from '@nereid/model-archive';
 import { PyTorchBackendError } from './errors.ts';
+import { resolveInside } from './inside.ts';
 import type { Engine } from './parameters.ts';
 
 const PLATFORMS: Readonly<Record<string, Engine>> = {
@@ -82,9 +82,8 @@ function defaultNames(engine: Engine | undefined): readonly string[] {
 }
 
 function insidePath({ modelName, versionDirectory }: FileRequest, name: string): string {
-  const path = resolve(versionDirectory, name);
-  const inside = relative(versionDirectory, path);
-  if (!isAbsolute(inside) && inside !== '' && inside !== '..' && !inside.startsWith(`..${sep}`)) return path;
+  const path = resolveInside(versionDirectory, name);
+  if (path !== undefined) return path;
   throw fileError(
     'INVALID_ARG',
     `model '${modelName}': default_model_filename is '${name}', which is not inside the version directory '${versionDirectory}'`,

@@ -10,6 +10,7 @@ import type { InstanceOptions } from '@nereid/native';
 import { checkRanges } from './check-inputs.ts';
 import { PyTorchInstance } from './instance.ts';
 import type { ModelPlan } from './model-plan.ts';
+import type { ModelSetUp } from './model-set-up.ts';
 import { deviceOf, type ModuleHandle, type ModulePool } from './module-pool.ts';
 import type { PyTorchParameters } from './parameters.ts';
 import type { ReleaseBuffers } from './shared-response.ts';
@@ -17,6 +18,8 @@ import type { ReleaseBuffers } from './shared-response.ts';
 export interface PyTorchModelInit {
   readonly plan: ModelPlan;
   readonly pool: ModulePool<ModuleHandle>;
+  /** Taken down when the model is closed. */
+  readonly setUp: ModelSetUp | undefined;
   readonly parameters: PyTorchParameters;
   readonly intraOpThreads: number;
   readonly logger: Logger;
@@ -63,8 +66,9 @@ export class PyTorchModel implements LoadedModel {
   }
 
   /** Frees the model. Every instance was closed before. Idempotent. */
-  close(): Promise<void> {
-    return this.#init.pool.close();
+  async close(): Promise<void> {
+    await this.#init.pool.close();
+    await this.#init.setUp?.takeDown();
   }
 }
 
@@ -79,7 +83,10 @@ export function instanceOptions(
     inferenceMode: parameters.inferenceMode,
     optimizedExecution: parameters.optimizedExecution,
     cacheCleaning: parameters.cacheCleaning,
-    inputs: plan.inputs.map(({ spec, key }) => ({ datatype: DATATYPES[spec.datatype].configNumber, key })),
+    inputs: plan.inputs.map(({ spec, key }) => {
+      const datatype = DATATYPES[spec.datatype].configNumber;
+      return { datatype, key, optional: spec.optional };
+    }),
     outputs: plan.outputs.map(({ index, key }) => ({ index, key })),
     batching: plan.maxBatchSize > 0,
     onComplete,

@@ -43,9 +43,9 @@ function failedRun(init: FailedRun): PyTorchBackendError {
       ? 'PyTorch execute failure'
       : `Inductor model instance "${init.instanceName}" execution failure`;
   return new PyTorchBackendError({
-    code: codeOf(init.thrown),
+    code: nativeCode(init.thrown),
     reason: 'execution',
-    message: `${prefix}: ${textOf(init.thrown)}`,
+    message: `${prefix}: ${nativeText(init.thrown)}`,
     cause: init.thrown,
   });
 }
@@ -53,14 +53,14 @@ function failedRun(init: FailedRun): PyTorchBackendError {
 /** A file that torch refused. */
 export function loadError(modelName: string, thrown: unknown): PyTorchBackendError {
   return new PyTorchBackendError({
-    code: codeOf(thrown),
+    code: nativeCode(thrown),
     reason: 'load',
-    message: `failed to load model '${modelName}': ${textOf(thrown)}`,
+    message: `failed to load model '${modelName}': ${nativeText(thrown)}`,
     cause: thrown,
   });
 }
 
-function codeOf(thrown: unknown): ErrorCode {
+export function nativeCode(thrown: unknown): ErrorCode {
   const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
   return isErrorCode(code) ? code : 'INTERNAL';
 }
@@ -69,6 +69,6 @@ function isErrorCode(code: unknown): code is ErrorCode {
   return typeof code === 'string' && CODES.has(code);
 }
 
-function textOf(thrown: unknown): string {
+export function nativeText(thrown: unknown): string {
   return trimTorchText(thrown instanceof Error ? thrown.message : String(thrown));
 }

@@ -3,7 +3,7 @@ import { PyTorchBackendError } from './errors.ts';
 /** The addon. */
 export type Native = Pick<
   typeof import('@nereid/native'),
-  'buildInfo' | 'loadAoti' | 'loadTorchScript' | 'releaseBuffers'
+  'buildInfo' | 'initModel' | 'loadAoti' | 'loadOperators' | 'loadTorchScript' | 'releaseBuffers'
 >;
 
 /**

@@ -1,14 +1,17 @@
 /** Opens a model file with torch and fits it to what its user says of its inputs and outputs. */
+import { dirname } from 'node:path';
 import { InferenceServerError, type InstanceSpec, type Logger } from '@nereid/core';
 import { type AotiInspection, inspectAoti, readHost } from '@nereid/model-archive';
 import { bindAoti, packageNames } from './aoti-signature.ts';
 import { checkInstanceKinds } from './check-config.ts';
 import { checkTarget } from './check-target.ts';
+import { type OperatorLibraries, openOperators, resolveOperators } from './custom-operators.ts';
 import { PyTorchBackendError } from './errors.ts';
 import { checkBatchDimension } from './load-check.ts';
 import type { LocatedFile } from './locate-file.ts';
 import { instanceOptions, PyTorchModel } from './model.ts';
 import type { ModelPlan } from './model-plan.ts';
+import { ModelSetUp } from './model-set-up.ts';
 import { type Device, deviceOf, ModulePool } from './module-pool.ts';
 import type { Native } from './native.ts';
 import { loadError } from './native-error.ts';
@@ -22,12 +25,16 @@ export interface OpenModelRequest {
   readonly file: LocatedFile;
   readonly modelName: string;
   readonly modelVersion: string;
+  /** By default that of the file. */
+  readonly versionDirectory?: string | undefined;
   /** 0 when the tensors have no batch dimension. */
   readonly maxBatchSize: number;
   readonly inputs: readonly InputSpec[];
   readonly outputs: readonly OutputSpec[];
   readonly parameters: PyTorchParameters;
   readonly instances: readonly InstanceSpec[];
+  /** Libraries of operators beside those of the parameter; by default none, and the model directory is that above the version's. */
+  readonly operators?: Omit<OperatorLibraries, 'modelName'> | undefined;
   /** Cores that the process may use. */
   readonly cores: number;
   readonly logger: Logger;
@@ -37,11 +44,24 @@ export interface OpenModelRequest {
  * @throws {PyTorchBackendError} `platform`, `load`, `signature` or `output`; nothing stays open then
  */
 export async function openModel(request: OpenModelRequest): Promise<PyTorchModel> {
-  checkInstanceKinds(request.modelName, request.instances, request.native.buildInfo());
+  const { modelName, native, logger } = request;
+  checkInstanceKinds(modelName, request.instances, native.buildInfo());
+  const paths = resolveOperators(operatorLibraries(request));
+  await openOperators(native, { paths, prefix: `failed to load model '${modelName}'`, logger });
   const intraOpThreads = threadsPerInstance(request);
   return request.file.engine === 'torchscript'
     ? openTorchScript(request, intraOpThreads)
     : openAoti(request, intraOpThreads);
+}
+
+function operatorLibraries(request: OpenModelRequest): OperatorLibraries {
+  const { modelName, parameters } = request;
+  const { modelDirectory = dirname(versionDirectoryOf(request)), names = [], allowed = [] } = request.operators ?? {};
+  return { modelName, modelDirectory, names: [...names, ...parameters.customOpsLibraries], allowed };
+}
+
+function versionDirectoryOf({ versionDirectory, file }: OpenModelRequest): string {
+  return versionDirectory ?? dirname(file.path);
 }
 
 /** As configured, or an equal share of the cores. */
@@ -74,7 +94,7 @@ async function openTorchScript(request: OpenModelRequest, intraOpThreads: number
         native.loadTorchScript({ path: file.path, inferenceMode: parameters.inferenceMode, device, process }),
       ),
   });
-  return closedOnFailure(pool, async () => {
+  return built({ request, pool, device: ordinalOf(firstDevice(request)) }, async (setUp) => {
     const { schema, conflicts } = await pool.prepare(firstDevice(request));
     warnOfConflicts(logger, { owner, conflicts });
     if (schema.wasTraining) {
@@ -88,7 +108,7 @@ async function openTorchScript(request: OpenModelRequest, intraOpThreads: number
       inputs: bindTorchScriptInputs(signature),
       outputs: bindTorchScriptOutputs(signature),
     });
-    return modelOf(request, { plan, pool, intraOpThreads });
+    return modelOf(request, { plan, pool, setUp, intraOpThreads });
   });
 }
 
@@ -117,7 +137,7 @@ async function openAoti(request: OpenModelRequest, intraOpThreads: number): Prom
         }),
       ),
   });
-  return closedOnFailure(pool, async () => {
+  return built({ request, pool, device: compiledDevice(firstDevice(request), inspection) }, async (setUp) => {
     const opened = await pool.prepare(firstDevice(request));
     warnOfConflicts(request.logger, { owner, conflicts: opened.conflicts });
     const { parameterCount } = inspection;
@@ -127,12 +147,12 @@ async function openAoti(request: OpenModelRequest, intraOpThreads: number): Prom
       bindAoti({ ...request, ...declared, names: packageNames({ ...request, parameterCount, package: opened }) }),
     );
     if (plan.maxBatchSize > 0 && parameters.aotiLoadCheck) {
-      const setup = { plan, parameters, intraOpThreads };
+      const checked = { plan, parameters, intraOpThreads };
       const open = (onComplete: Parameters<typeof instanceOptions>[1]['onComplete']) =>
-        opened.createInstance(instanceOptions(setup, { name: `${modelName}_load_check`, onComplete }));
+        opened.createInstance(instanceOptions(checked, { name: `${modelName}_load_check`, onComplete }));
       await checkBatchDimension({ plan, open, logger: request.logger });
     }
-    return modelOf(request, { plan, pool, intraOpThreads });
+    return modelOf(request, { plan, pool, setUp, intraOpThreads });
   });
 }
 
@@ -162,6 +182,11 @@ function compiledDevice(device: Device, { target }: AotiInspection): number {
   return target.device === 'cuda' ? 0 : -1;
 }
 
+/** Where the tensors were saved is not known before they are read: the CPU stands for it. */
+function ordinalOf(device: Device): number {
+  return device === 'saved' ? -1 : device;
+}
+
 function firstDevice({ instances: [first] }: OpenModelRequest): Device {
   return first === undefined ? -1 : deviceOf(first);
 }
@@ -173,7 +198,7 @@ function planOf(request: OpenModelRequest, signature: Pick<ModelPlan, 'inputs' |
 
 function modelOf(
   { native, parameters, logger }: OpenModelRequest,
-  parts: Pick<ConstructorParameters<typeof PyTorchModel>[0], 'plan' | 'pool' | 'intraOpThreads'>,
+  parts: Pick<ConstructorParameters<typeof PyTorchModel>[0], 'plan' | 'pool' | 'setUp' | 'intraOpThreads'>,
 ): PyTorchModel {
   return new PyTorchModel({
     ...parts,
@@ -191,11 +216,28 @@ async function torchLoad<T>(modelName: string, load: () => Promise<T>): Promise<
   }
 }
 
-async function closedOnFailure<T>(pool: { close(): Promise<void> }, build: () => Promise<T>): Promise<T> {
+/** Sets the model up, then builds it. When that fails, what was opened is freed: modules, then what they were set up with. */
+async function built(
+  on: { readonly request: OpenModelRequest; readonly pool: { close(): Promise<void> }; readonly device: number },
+  build: (setUp: ModelSetUp | undefined) => Promise<PyTorchModel>,
+): Promise<PyTorchModel> {
+  const setUp = await runSetUp(on.request, on.device);
   try {
-    return await build();
+    return await build(setUp);
   } catch (thrown) {
-    await pool.close();
+    await on.pool.close();
+    await setUp?.takeDown();
     throw thrown;
   }
+}
+
+async function runSetUp(request: OpenModelRequest, device: number): Promise<ModelSetUp | undefined> {
+  const { modelInitLibrary: library } = request.parameters;
+  if (library === undefined) return undefined;
+  return ModelSetUp.run({
+    ...request,
+    library,
+    versionDirectory: versionDirectoryOf(request),
+    device,
+  });
 }

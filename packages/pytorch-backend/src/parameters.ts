@@ -25,6 +25,10 @@ export interface PyTorchParameters {
   readonly tensorFuser: boolean | undefined;
   /** AOTI_LOAD_CHECK, true by default: run a batching package once before it is ready. */
   readonly aotiLoadCheck: boolean;
+  /** CUSTOM_OPS_LIBRARIES, separated by colons: libraries of operators. */
+  readonly customOpsLibraries: readonly string[];
+  /** MODEL_INIT_LIBRARY: library that sets the model up. */
+  readonly modelInitLibrary: string | undefined;
   /** AOTI_MODEL_NAME: the model inside the package, when it holds several. */
   readonly aotiModelName: string | undefined;
 }
@@ -46,6 +50,8 @@ const KNOWN: Readonly<Record<string, { readonly type: ParameterType; readonly sc
   ENABLE_TENSOR_FUSER: { type: 'boolean', scope: 'torchscript' },
   ENABLE_JIT_PROFILING: { type: 'boolean', scope: 'torchscript' },
   ENABLE_JIT_EXECUTOR: { type: 'boolean', scope: 'torchscript' },
+  CUSTOM_OPS_LIBRARIES: { type: 'text', scope: 'both' },
+  MODEL_INIT_LIBRARY: { type: 'text', scope: 'both' },
   AOTI_LOAD_CHECK: { type: 'boolean', scope: 'aoti' },
   AOTI_MODEL_NAME: { type: 'text', scope: 'aoti' },
 };
@@ -89,6 +95,9 @@ export function readParameters(source: ParameterSource): PyTorchParameters {
     jitExecutor: optionalFlag(texts, 'ENABLE_JIT_EXECUTOR'),
     jitProfiling: optionalFlag(texts, 'ENABLE_JIT_PROFILING'),
     tensorFuser: optionalFlag(texts, 'ENABLE_TENSOR_FUSER'),
+    customOpsLibraries: (texts.get('CUSTOM_OPS_LIBRARIES') ?? '').split(':').filter((name) => name !== ''),
+    // As unset when empty, so that a variant of a configuration can take the library away.
+    modelInitLibrary: texts.get('MODEL_INIT_LIBRARY') || undefined,
     aotiLoadCheck: flag(texts, 'AOTI_LOAD_CHECK', true),
     aotiModelName: texts.get('AOTI_MODEL_NAME'),
   };

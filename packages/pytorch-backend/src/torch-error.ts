@@ -39,8 +39,8 @@ export function unknownOperator(text: string): string | undefined {
 function unknownOperatorText(operator: string): string {
   return (
     `the model calls operator '${operator}', which this torch does not know. ` +
-    'Operators outside torch come in a shared library: start the process with LD_PRELOAD=/path/to/that-library.so, ' +
-    'built against the same torch version.'
+    'Operators outside torch come in a shared library, built against the same torch version: name it in parameter CUSTOM_OPS_LIBRARIES, or start ' +
+    'the server with --custom-ops /path/to/that-library.so.'
   );
 }
 

@@ -21,6 +21,8 @@ describe('readParameters', () => {
       jitExecutor: undefined,
       jitProfiling: undefined,
       tensorFuser: undefined,
+      customOpsLibraries: [],
+      modelInitLibrary: undefined,
       aotiLoadCheck: true,
       aotiModelName: undefined,
     });

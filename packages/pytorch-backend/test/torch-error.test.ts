@@ -71,7 +71,7 @@ describe('trimTorchText', () => {
 
   it('names an unknown operator and its remedy', () => {
     expect(trimTorchText('Unknown builtin op: my_ops::foo.\nCould not …')).toMatch(
-      /operator 'my_ops::foo'.*LD_PRELOAD=/,
+      /operator 'my_ops::foo'.*--custom-ops /,
     );
   });
 });
