@@ -9,9 +9,13 @@ const run = promisify(execFile);
 const here = (file) => fileURLToPath(new URL(file, import.meta.url));
 const NEREID = here('../../apps/cli/bin/nereid.js');
 
-/** Serves a repository on a free port; resolves with the URL, the process id and a way to end it. */
-export async function serve(repository) {
-  const args = [NEREID, 'serve', '--model-repository', repository, '--http-port', '0', '--log-format', 'default'];
+/** Serves a repository on a free port; resolves as `start` does. */
+export function serve(repository) {
+  return start([NEREID, 'serve', '--model-repository', repository, '--http-port', '0', '--log-format', 'default']);
+}
+
+/** Starts a Node.js program that prints its URL; resolves with that, the process id and a way to end it. */
+export async function start(args) {
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   for await (const line of createInterface({ input: child.stdout })) {
     const url = /http:\/\/[\w.:]+/.exec(line)?.[0];
