@@ -24,6 +24,7 @@ export function createProgram(context: CommandContext): Command {
     .addHelpText(
       'after',
       examples(
+        'nereid serve model.pt2',
         'nereid serve --model-repository models',
         'nereid inspect model.pt2',
         'nereid inspect --config model.pt2 > models/mlp/config.pbtxt',

@@ -78,10 +78,14 @@ describe('wrong usage is one line and exit code 2', () => {
     ],
     [
       'serve',
-      '--model-repository must be specified: name the directory that holds the models; see nereid serve --help',
+      '--model-repository must be specified: name the directory that holds the models, or give a model file; see nereid serve --help',
     ],
     ['serve --bogus', "unknown option '--bogus'; see nereid serve --help"],
-    ['serve models', "unexpected argument 'models': options begin with --; see nereid serve --help"],
+    ['serve -x', "unexpected argument '-x': options begin with --; see nereid serve --help"],
+    [
+      'serve a/m.pt b/m.pt',
+      "two files would be served as model 'm': give a --model-name for each FILE; see nereid serve --help",
+    ],
   ])('%s', async (argv, message) => {
     expect(await nereid(argv.split(' '))).toEqual({ code: 2, stdout: '', stderr: `nereid: ${message}\n` });
   });

@@ -1,7 +1,9 @@
+import { readBackendConfig } from './backend-config.ts';
 import { UsageError } from './errors.ts';
 import type { ParsedFlags } from './flags/parse.ts';
 import { FLAGS, type Flag, type FlagName } from './flags/table.ts';
 import type { LogOptions } from './log.ts';
+import { namedFiles, type ServedFile } from './served-files.ts';
 
 export interface HttpOptions {
   readonly address: string;
@@ -20,6 +22,10 @@ export interface ServerOptions {
   /** Server name in the metadata. */
   readonly id: string;
   readonly repositories: readonly string[];
+  /** Model files to serve beside the repositories. */
+  readonly files: readonly ServedFile[];
+  /** Largest batch of a model that batches without a bound, where its configuration leaves it out. */
+  readonly defaultMaxBatchSize: number;
   /** Variant `configs/<name>.pbtxt` of the configurations, if any. */
   readonly configName?: string | undefined;
   /** Whether every model must have a configuration file. */
@@ -42,12 +48,14 @@ export interface ServerOptions {
  * @returns the options, and one sentence for each option that has no effect
  * @throws {UsageError} when they do not go together
  */
-export function optionsFromFlags({ values, given }: ParsedFlags): {
+export function optionsFromFlags({ values, given, files }: ParsedFlags): {
   readonly options: ServerOptions;
   readonly warnings: readonly string[];
 } {
-  if (values['model-repository'].length === 0)
-    throw new UsageError('--model-repository must be specified: name the directory that holds the models');
+  if (values['model-repository'].length === 0 && files.length === 0)
+    throw new UsageError(
+      '--model-repository must be specified: name the directory that holds the models, or give a model file',
+    );
   if (values['model-control-mode'] !== 'none') {
     throw new UsageError(
       `--model-control-mode=${values['model-control-mode']} is not served by this version; only "none" is: every model is loaded once, at start`,
@@ -57,17 +65,21 @@ export function optionsFromFlags({ values, given }: ParsedFlags): {
     throw new UsageError(
       "--load-model requires setting '--model-control-mode=explicit', which is not served by this version",
     );
-  const warnings = [...given].flatMap((name) => ignoredWarning(name));
+  const settings = readBackendConfig(values['backend-config']);
+  const warnings = [...[...given].flatMap((name) => ignoredWarning(name)), ...settings.warnings];
   if (given.has('strict-model-config'))
     warnings.push('--strict-model-config is deprecated; use --disable-auto-complete-config');
   return {
     options: {
       id: values.id,
       repositories: values['model-repository'],
+      files: namedFiles(files, values['model-name']),
+      defaultMaxBatchSize: settings.defaultMaxBatchSize,
       configName: values['model-config-name'] || undefined,
       requireConfig: values['disable-auto-complete-config'] || values['strict-model-config'],
       strictReadiness: values['strict-readiness'],
-      exitOnError: values['exit-on-error'],
+      // Who names files wants those, not what is left of them.
+      exitOnError: values['exit-on-error'] || (files.length > 0 && !given.has('exit-on-error')),
       modelLoadConcurrency: values['model-load-thread-count'],
       maxQueueSize: values['max-queue-size'],
       inlineMaxRunMicros: values['inline-max-run-us'],

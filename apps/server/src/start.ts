@@ -7,6 +7,7 @@ import { pytorchBackend } from './backends.ts';
 import { StartError } from './errors.ts';
 import type { Log } from './log.ts';
 import type { HttpOptions, ServerOptions } from './options.ts';
+import { type FileRepository, openFileRepository } from './served-files.ts';
 
 export interface RunningServer extends AsyncDisposable {
   /** Where HTTP is served; undefined when it is not. */
@@ -24,9 +25,11 @@ export interface RunningServer extends AsyncDisposable {
  * @throws {StartError} when the repository is unusable, a model failed and `exitOnError` is set, or the port cannot be had
  */
 export async function startServer(options: ServerOptions, log: Log): Promise<RunningServer> {
+  const files = options.files.length === 0 ? undefined : await openFileRepository(options.files);
+  const paths = [...options.repositories, ...(files === undefined ? [] : [files.path])];
   const engine = createEngine({
-    repository: new ModelRepository({ paths: options.repositories, configName: options.configName }),
-    backends: [pytorchBackend()],
+    repository: new ModelRepository({ paths, configName: options.configName }),
+    backends: [pytorchBackend(options)],
     scheduler: {
       maxQueueSize: options.maxQueueSize,
       ...(options.inlineMaxRunMicros > 0 && { inline: { maxRunMicros: options.inlineMaxRunMicros } }),
@@ -44,11 +47,19 @@ export async function startServer(options: ServerOptions, log: Log): Promise<Run
         'failed to load all models; the errors above say why (--exit-on-error=false serves the others)',
       );
     const app = options.http && (await openHttp(engine, { ...options.http, id: options.id }, log));
-    return new Server(engine, app, options);
+    return new Server({ engine, app, options, files });
   } catch (error) {
     await engine.stop({ timeoutMs: options.exitTimeoutMs });
+    files?.remove();
     throw error;
   }
+}
+
+interface ServerParts {
+  readonly engine: ServingEngine;
+  readonly app: FastifyInstance | undefined;
+  readonly options: ServerOptions;
+  readonly files: FileRepository | undefined;
 }
 
 class Server implements RunningServer {
@@ -56,11 +67,13 @@ class Server implements RunningServer {
   readonly url: string | undefined;
   readonly #app: FastifyInstance | undefined;
   readonly #options: ServerOptions;
+  readonly #files: FileRepository | undefined;
 
-  constructor(engine: ServingEngine, app: FastifyInstance | undefined, options: ServerOptions) {
+  constructor({ engine, app, options, files }: ServerParts) {
     this.engine = engine;
     this.#app = app;
     this.#options = options;
+    this.#files = files;
     this.url = app && addressOf(app);
   }
 
@@ -75,6 +88,7 @@ class Server implements RunningServer {
     const impatience = setTimeout(() => this.#app?.server.closeAllConnections(), LAST_BYTES_MS);
     await closing;
     clearTimeout(impatience);
+    this.#files?.remove();
     return report;
   }
 

@@ -45,7 +45,7 @@ describe('a wrong command line is refused', () => {
     [['--nosuch=1'], "unknown option '--nosuch'"],
     [['--http'], "option '--http' is ambiguous: it may be --http-address, --http-port"],
     [['--'], "unknown option '--'"],
-    [['word'], "unexpected argument 'word'"],
+    [[''], "unexpected argument ''"],
     [['-p', '80'], "unexpected argument '-p'"],
     [['--http-port'], "option '--http-port' needs a value"],
     [['--http-port=70000'], 'a whole number from 0 to 65535'],
@@ -63,6 +63,13 @@ describe('a wrong command line is refused', () => {
 
   test.each([
     [[], '--model-repository must be specified'],
+    [['--model-name=a'], '--model-repository must be specified'],
+    [[repository, '--model-name=a'], 'there are 1 names and 0 files'],
+    [['a/model.pt2', 'b/model.pt2'], "two files would be served as model 'model': give a --model-name for each FILE"],
+    [['a.pt2', '--model-name=../x'], "'../x' cannot name a model"],
+    [['a.pt2', '--model-name=..'], "'..' cannot name a model"],
+    [[repository, '--backend-config=x'], "takes backend,key=value or key=value, got 'x'"],
+    [[repository, '--backend-config=default-max-batch-size=-1'], "from 0 to 2147483647, got '-1'"],
     [[repository, '--model-control-mode=poll'], 'is not served by this version'],
     [[repository, '--load-model=a'], "requires setting '--model-control-mode=explicit'"],
     [[repository, '--log-verbose=loud'], "got 'loud'"],
@@ -105,6 +112,57 @@ describe('options become what the server is made of', () => {
     expect(read().options.requireConfig).toBe(false);
     expect(read('--disable-auto-complete-config').options.requireConfig).toBe(true);
     expect(read('--strict-model-config=true').options.requireConfig).toBe(true);
+  });
+});
+
+describe('files beside options', () => {
+  const read = (...argv: string[]) => optionsFromFlags(parseFlags(argv)).options;
+
+  test.each<[argv: string[], names: string[]]>([
+    [['model.pt2'], ['model']],
+    [['models/My Net (v2).pt'], ['My_Net_v2_']],
+    [
+      ['nets/.hidden.pt2', 'x.bin'],
+      ['hidden', 'x.bin'],
+    ],
+    [['.pt2'], ['model']],
+    [
+      ['a.pt2', '--model-name', 'first', 'b.pt2', '--http-port=0', 'c.pt'],
+      ['first', 'b', 'c'],
+    ],
+    [
+      ['a/m.pt2', 'b/m.pt2', '--model-name=one', '--model-name=two'],
+      ['one', 'two'],
+    ],
+  ])('%j are served as %j', (argv, names) => {
+    expect(read(...argv).files.map(({ name }) => name)).toEqual(names);
+  });
+
+  test('go with a repository, and make a model that fails end the server unless told otherwise', () => {
+    expect(read(repository, 'a.pt2')).toMatchObject({ repositories: ['/models'], exitOnError: true });
+    expect(read('a.pt2', '--exit-on-error=false').exitOnError).toBe(false);
+    expect(read(repository).exitOnError).toBe(false);
+  });
+});
+
+describe('settings of backends', () => {
+  const read = (...settings: string[]) =>
+    optionsFromFlags(parseFlags([repository, ...settings.map((setting) => `--backend-config=${setting}`)]));
+
+  test.each<[settings: string[], size: number]>([
+    [[], 4],
+    [['default-max-batch-size=8'], 8],
+    [['pytorch,default-max-batch-size=16', 'default-max-batch-size=8'], 16],
+    [['default-max-batch-size=8', 'default-max-batch-size=9'], 9],
+    [['onnxruntime,default-max-batch-size=2'], 4],
+  ])('%j make the default of the largest batch %i', (settings, size) => {
+    expect(read(...settings).options.defaultMaxBatchSize).toBe(size);
+  });
+
+  test('that nobody reads are warned about', () => {
+    expect(read('pytorch,shm-region-prefix-name=a', 'default-max-batch-size=2').warnings).toEqual([
+      expect.stringContaining('--backend-config=pytorch,shm-region-prefix-name=a has no effect'),
+    ]);
   });
 });
 

@@ -5,6 +5,7 @@ export {
   type CompletedByFile,
   completeByFile,
   type ProposeOptions,
+  platformOfFile,
   proposeByFile,
 } from './completion/complete-by-file.ts';
 export type { ConfigProposal, ProposedSide, ProposedTensor } from './completion/propose.ts';

@@ -297,7 +297,7 @@ describe('a module that does not tell enough is refused with the lines that are 
       rule: 'without a configuration',
       file: 'backend_torchscript/addsub.pt',
       code: 'NOT_FOUND',
-      says: ["model configuration is not provided for model 'm'", "Add to '/repository/m/config.pbtxt'"],
+      says: ["model configuration is not provided for model 'm'", 'Add to its config.pbtxt'],
       lines: [
         'input [ { name: "INPUT0" data_type: TYPE_FP32 dims: [ -1 ] } ]',
         'input [ { name: "INPUT1" data_type: TYPE_FP32 dims: [ -1 ] } ]',

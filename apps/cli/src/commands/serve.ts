@@ -3,11 +3,13 @@ import { CliError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { examples } from './command.ts';
 
-const DESCRIPTION = 'Serves the models of one or more repositories over HTTP until SIGINT or SIGTERM.';
+const DESCRIPTION =
+  'Serves model files, and the models of one or more repositories, over HTTP until SIGINT or SIGTERM.';
+const USAGE = '[FILE...] [--model-repository DIR] [options]';
 
 /** Only its line in the list of commands: the command itself is run by `serve`, with the server's own syntax. */
 export function addServeCommand(program: Command): void {
-  program.command('serve').description(DESCRIPTION).usage('--model-repository DIR [options]');
+  program.command('serve').description(DESCRIPTION).usage(USAGE);
 }
 
 /** Runs a server until it is told to stop. */
@@ -27,14 +29,16 @@ export async function serve(argv: readonly string[], io: Io): Promise<number> {
 }
 
 function help(options: string): string {
-  return `Usage: nereid serve --model-repository DIR [options]
+  return `Usage: nereid serve ${USAGE}
 
 ${DESCRIPTION}
+Each FILE (model.pt2, model.pt) is served as a model named after it; what its configuration would say is taken from the file.
 Names, meanings and syntax of the options are those of tritonserver: --name=value or --name value, an unambiguous beginning of a name is enough,
 and options of tritonserver that have no effect here are accepted with a warning.
 
 ${options}
 ${examples(
+  'nereid serve model.pt2',
   'nereid serve --model-repository models',
   'nereid serve --model-repository models --http-address 0.0.0.0 --http-port 8080',
   'nereid serve --model-repository models --log-format=ISO8601 --log-verbose=1',

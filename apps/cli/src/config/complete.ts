@@ -46,7 +46,6 @@ async function completeFromFile(config: ModelConfig, { model, version, options }
   try {
     const completed = await completeByFile({
       modelName: model.name,
-      modelDirectory: model.directory,
       versionDirectory: version.directory,
       config,
       isConfigured: model.config !== undefined,

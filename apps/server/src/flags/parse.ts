@@ -9,6 +9,8 @@ export interface ParsedFlags {
   readonly values: FlagValues;
   /** Options that were given. */
   readonly given: ReadonlySet<FlagName>;
+  /** Words that belong to no option: files to serve. */
+  readonly files: readonly string[];
 }
 
 const TRUE = new Set(['true', 'on', '1']);
@@ -28,12 +30,17 @@ const spellings = new Map<string, FlagName>(
   }),
 );
 
-/** @throws {UsageError} for an unknown or ambiguous option, a missing or bad value, and words that belong to no option */
+/** @throws {UsageError} for an unknown or ambiguous option, and a missing or bad value */
 export function parseFlags(argv: readonly string[]): ParsedFlags {
   const values: Record<string, unknown> = Object.fromEntries(names.map((name) => [name, table[name]?.default]));
   const given = new Set<FlagName>();
+  const files: string[] = [];
   for (let i = 0; i < argv.length; i++) {
     const word = argv[i] as string;
+    if (!word.startsWith('-') && word !== '') {
+      files.push(word);
+      continue;
+    }
     if (!word.startsWith('--')) throw new UsageError(`unexpected argument '${word}': options begin with --`);
     const equals = word.indexOf('=');
     const name = resolve(equals === -1 ? word.slice(2) : word.slice(2, equals));
@@ -44,7 +51,7 @@ export function parseFlags(argv: readonly string[]): ParsedFlags {
     values[name] = flag.kind === 'list' ? [...(values[name] as string[]), value] : value;
     given.add(name);
   }
-  return { values: values as FlagValues, given };
+  return { values: values as FlagValues, given, files };
 }
 
 function resolve(word: string): FlagName {

@@ -52,7 +52,14 @@ export const FLAGS = {
     placeholder: 'DIR',
     alias: 'model-store',
     group: 'Models',
-    help: 'Directory of model directories; may be repeated. Required.',
+    help: 'Directory of model directories; may be repeated. Required unless a FILE is given.',
+  },
+  'model-name': {
+    kind: 'list',
+    default: [],
+    placeholder: 'NAME',
+    group: 'Models',
+    help: 'Name of the model that a FILE is served as; may be repeated, one for each FILE. Default: the name of the file.',
   },
   'model-control-mode': {
     kind: 'choice',
@@ -65,7 +72,7 @@ export const FLAGS = {
     kind: 'bool',
     default: false,
     group: 'Models',
-    help: 'End the process with exit code 1 when a model fails to load at start; otherwise serve the others.',
+    help: 'End the process with exit code 1 when a model fails to load at start; otherwise serve the others. True when a FILE is given.',
   },
   'strict-readiness': {
     kind: 'bool',
@@ -77,7 +84,7 @@ export const FLAGS = {
     kind: 'flag',
     default: false,
     group: 'Models',
-    help: 'Take configurations as they are: a config.pbtxt is then required for every model.',
+    help: 'Take configurations as they are, instead of completing them from model files: every model then needs a whole config.pbtxt.',
   },
   'strict-model-config': {
     kind: 'bool',
@@ -91,6 +98,13 @@ export const FLAGS = {
     placeholder: 'NAME',
     group: 'Models',
     help: 'Use configs/NAME.pbtxt of a model where it exists, instead of its config.pbtxt.',
+  },
+  'backend-config': {
+    kind: 'list',
+    default: [],
+    placeholder: '[BACKEND,]KEY=VALUE',
+    group: 'Models',
+    help: 'Setting of a backend; may be repeated. default-max-batch-size is the largest batch of a model that batches without a bound. Default 4.',
   },
   'model-load-thread-count': {
     kind: 'int',
@@ -272,7 +286,6 @@ export const FLAGS = {
   'trace-count': ignored(NO_TRACE),
   'trace-log-frequency': ignored(NO_TRACE),
   'backend-directory': ignored('backends are part of the server'),
-  'backend-config': ignored('no backend reads settings in this version'),
   'pinned-memory-pool-byte-size': ignored(NO_GPU),
   'cuda-memory-pool-byte-size': ignored(NO_GPU),
   'cuda-virtual-address-size': ignored(NO_GPU),

@@ -11,8 +11,6 @@ import type { ConfigProposal } from './propose.ts';
 export interface CompleteByFileOptions {
   readonly modelName: string;
   /** Absolute. */
-  readonly modelDirectory: string;
-  /** Absolute. */
   readonly versionDirectory: string;
   /** With backend and platform deduced. */
   readonly config: ModelConfig;
@@ -35,12 +33,12 @@ export interface CompletedByFile {
  * @throws {PyTorchBackendError} as `complete`
  */
 export async function completeByFile(options: CompleteByFileOptions): Promise<CompletedByFile> {
-  const { config, states, modelName, modelDirectory, versionDirectory, isConfigured } = options;
+  const { config, states, modelName, versionDirectory, isConfigured } = options;
   const { platform, defaultModelFilename: filename } = config;
   const file = await locateFile({ modelName, versionDirectory, platform, filename });
   const completed = await completeConfig({ config, states, file, defaultMaxBatchSize: DEFAULT_MAX_BATCH_SIZE });
   const needsRun = isLeftToARun(completed);
-  const error = missingError({ modelName, modelDirectory, isConfigured, file, config, completed });
+  const error = missingError({ modelName, isConfigured, file, config, completed });
   if (error !== undefined && !needsRun) throw error;
   return { config: completed.config, added: completed.added, needsRun };
 }
@@ -48,6 +46,14 @@ export async function completeByFile(options: CompleteByFileOptions): Promise<Co
 /** Inputs that are stated and outputs that have names: the rest shows when it runs. */
 function isLeftToARun(completed: CompletedConfig): boolean {
   return !lacksInputs(completed) && lacksOutputs(completed) && completed.config.output.length > 0;
+}
+
+/**
+ * The `platform` that a model file is for, by its content.
+ * @throws {PyTorchBackendError} `file`, with what the file is and what to do
+ */
+export async function platformOfFile(path: string): Promise<'pytorch_libtorch' | 'torch_aoti'> {
+  return (await recogniseFile(path, path)) === 'aoti' ? 'torch_aoti' : 'pytorch_libtorch';
 }
 
 export interface ProposeOptions {

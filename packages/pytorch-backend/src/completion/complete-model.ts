@@ -19,7 +19,7 @@ export async function completeModel(
   context: CompletionContext<ModelConfig>,
   options: CompleteModelOptions,
 ): Promise<ModelConfig> {
-  const { config, name: modelName, versionDirectory, modelDirectory, isConfigured, states, logger } = context;
+  const { config, name: modelName, versionDirectory, isConfigured, states, logger } = context;
   if (config.runtime.endsWith('.py')) return config;
   const { platform, defaultModelFilename: filename } = config;
   const file = await locateFile({ modelName, versionDirectory, platform, filename });
@@ -36,7 +36,7 @@ export async function completeModel(
   };
   const { defaultMaxBatchSize } = options;
   const completed = await completeConfig({ config, states, file, defaultMaxBatchSize, measure });
-  const error = missingError({ modelName, modelDirectory, isConfigured, file, config, completed });
+  const error = missingError({ modelName, isConfigured, file, config, completed });
   if (error !== undefined) throw error;
   for (const sentence of config.output.length === 0 ? completed.proposal.outputs.leftOut : []) {
     logger.warn({ model: modelName }, `model '${modelName}': ${sentence}`);

@@ -1,5 +1,5 @@
 /** What a configuration still lacks, as the lines to add to it. */
-import { basename, join } from 'node:path';
+import { basename } from 'node:path';
 import type { InferenceServerError } from '@nereid/core';
 import type { ModelConfig, ModelInput, ModelOutput } from '@nereid/model-config';
 import { PyTorchBackendError } from '../errors.ts';
@@ -8,7 +8,6 @@ import { type CompletedConfig, isOpen, lacksInputs, lacksOutputs } from './compl
 
 export interface MissingRequest {
   readonly modelName: string;
-  readonly modelDirectory: string;
   readonly isConfigured: boolean;
   readonly file: LocatedFile;
   /** As it was given. */
@@ -31,12 +30,11 @@ export function missingError(request: MissingRequest): PyTorchBackendError | und
   });
 }
 
-function advice({ modelDirectory, file }: MissingRequest, lines: readonly string[]): string {
+function advice({ file }: MissingRequest, lines: readonly string[]): string {
   if (lines.length === 0) return '';
-  const path = join(modelDirectory, 'config.pbtxt');
   const batch =
     file.engine === 'torchscript' ? ', and for batches max_batch_size, with the batch left out of dims' : '';
-  return ` Add to '${path}', with the model's own datatypes and sizes (-1 for one that varies)${batch}:\n${lines.join('\n')}`;
+  return ` Add to its config.pbtxt, with the model's own datatypes and sizes (-1 for one that varies)${batch}:\n${lines.join('\n')}`;
 }
 
 function head({ modelName, isConfigured, config, completed, file }: MissingRequest): string {
