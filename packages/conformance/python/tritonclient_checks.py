@@ -10,6 +10,7 @@ import traceback
 import urllib.error
 import urllib.request
 
+import ml_dtypes
 import numpy as np
 import tritonclient.http as http
 from tritonclient.utils import InferenceServerException
@@ -17,6 +18,9 @@ from tritonclient.utils import InferenceServerException
 TYPES = {
     "bool": ("BOOL", np.array([True, False, True])),
     "uint8": ("UINT8", np.array([0, 1, 255], np.uint8)),
+    "uint16": ("UINT16", np.array([0, 1, 2**16 - 1], np.uint16)),
+    "uint32": ("UINT32", np.array([0, 1, 2**32 - 1], np.uint32)),
+    "uint64": ("UINT64", np.array([0, 2**53 + 1, 2**64 - 1], np.uint64)),
     "int8": ("INT8", np.array([-128, 0, 127], np.int8)),
     "int16": ("INT16", np.array([-32768, 1, 32767], np.int16)),
     "int32": ("INT32", np.array([-(2**31), 0, 2**31 - 1], np.int32)),
@@ -101,6 +105,13 @@ def every_datatype_json(client, url):
             continue
         result = client.infer(f"id_{model}", [tensor("x", datatype, values, binary=False)], outputs=[http.InferRequestedOutput("OUTPUT__0", binary_data=False)])
         np.testing.assert_array_equal(result.as_numpy("OUTPUT__0"), values)
+
+
+def bfloat16(client, url):
+    values = np.array([0.5, -2.0, 3.0e38], ml_dtypes.bfloat16)
+    result = client.infer("id_bf16", [tensor("x", "BF16", values)], outputs=[http.InferRequestedOutput("OUTPUT__0", binary_data=True)])
+    np.testing.assert_array_equal(result.as_numpy("OUTPUT__0"), values)
+    assert result.get_output("OUTPUT__0")["datatype"] == "BF16"
 
 
 def strings(client, url):
@@ -235,7 +246,7 @@ def sixty_four_clients_at_once(client, url):
 
 
 CHECKS = [
-    health_and_server_metadata, model_metadata, model_config, repository_index, every_datatype_binary, every_datatype_json, strings,
+    health_and_server_metadata, model_metadata, model_config, repository_index, every_datatype_binary, every_datatype_json, bfloat16, strings,
     not_a_number_and_infinity, batches, versions_ids_and_requested_outputs, compression, statistics, wrong_input_name, wrong_output_name,
     wrong_datatype, wrong_shape, too_large_a_batch, missing_input, unknown_model, unknown_version, model_failure_and_recovery, empty_body,
     wrong_byte_size, lying_header_length, broken_compression, sixty_four_clients_at_once,

@@ -36,7 +36,7 @@ async function runChecks(url: string): Promise<Map<string, Line>> {
 }
 
 beforeAll(async () => {
-  server = await startNereid([testModel('golden_repository')]);
+  server = await startNereid([testModel('golden_repository'), testModel('more_datatypes')]);
   lines = await runChecks(server.url);
 }, 120_000);
 afterAll(() => server?.stop());
