@@ -24,9 +24,13 @@ export interface Difference {
   readonly status?: number;
   /** Paths of the JSON answer that are not compared. */
   readonly paths?: readonly string[];
+  /** Model of the recording that is not in the repository: its rows are left out. */
+  readonly withoutModel?: string;
 }
 
 const MALFORMED = 'malformed by the client: 400 where the original says 500';
+
+const NO_SEQUENCES = 'the sequence model of the recording is not in the repository';
 
 /** Named exchanges that differ on purpose. */
 export const DIFFERENCES: readonly Difference[] = [
@@ -35,8 +39,8 @@ export const DIFFERENCES: readonly Difference[] = [
     reason: 'server name, version and the extensions that are served',
     paths: ['$.name', '$.version', '$.extensions'],
   },
-  { name: 'index', reason: 'the sequence model of the recording is not in the repository', paths: ['$'] },
-  { name: 'index ready', reason: 'the sequence model of the recording is not in the repository', paths: ['$'] },
+  { name: 'index', reason: NO_SEQUENCES, withoutModel: 'running' },
+  { name: 'index ready', reason: NO_SEQUENCES, withoutModel: 'running' },
   { name: 'index bad body', reason: MALFORMED, status: 400 },
   ...['bool', 'uint8', 'int8', 'int16', 'int32', 'int64', 'fp32', 'fp64'].flatMap((type) => [
     { name: `${type} json wrong count`, reason: MALFORMED, status: 400 },
