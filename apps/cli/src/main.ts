@@ -69,7 +69,9 @@ function explain(thrown: unknown, command: string): { readonly message?: string;
   return { message: `unexpected error: ${message}; NEREID_DEBUG=1 shows where it comes from`, exitCode: 1 };
 }
 
+const COMMANDS = new Set(['serve', 'init', 'check', 'inspect', 'config', 'infer', 'doctor']);
+
 function withHint(message: string, command: string): string {
-  const help = ['serve', 'inspect', 'config', 'infer'].includes(command) ? `nereid ${command} --help` : 'nereid --help';
+  const help = COMMANDS.has(command) ? `nereid ${command} --help` : 'nereid --help';
   return message.includes('--help') ? message : `${message.replace(/\.$/, '')}; see ${help}`;
 }

@@ -1,8 +1,11 @@
 import { Command } from 'commander';
 import packageJson from '../package.json' with { type: 'json' };
+import { addCheckCommand } from './commands/check.ts';
 import { type CommandContext, examples } from './commands/command.ts';
 import { addConfigCommand } from './commands/config.ts';
+import { addDoctorCommand } from './commands/doctor.ts';
 import { addInferCommand } from './commands/infer.ts';
+import { addInitCommand } from './commands/init.ts';
 import { addInspectCommand } from './commands/inspect.ts';
 import { addServeCommand } from './commands/serve.ts';
 
@@ -27,15 +30,19 @@ export function createProgram(context: CommandContext): Command {
         'nereid serve model.pt2',
         'nereid serve --model-repository models',
         'nereid inspect model.pt2',
-        'nereid inspect --config model.pt2 > models/mlp/config.pbtxt',
+        'nereid init model.pt2 --name mlp',
+        'nereid check models',
         'nereid config models/mlp/config.pbtxt',
         'nereid infer mlp --random',
       ).concat(EXIT_CODES),
     );
   addServeCommand(program);
+  addInitCommand(program, context);
+  addCheckCommand(program, context);
   addInspectCommand(program, context);
   addConfigCommand(program, context);
   addInferCommand(program, context);
+  addDoctorCommand(program, context);
   return program;
 }
 

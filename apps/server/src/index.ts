@@ -5,4 +5,5 @@ export type { FlagName, FlagValues } from './flags/table.ts';
 export { type Log, type LogFormat, type LogOptions, openLog } from './log.ts';
 export { type HttpOptions, optionsFromFlags, type ServerOptions } from './options.ts';
 export { runServer } from './run.ts';
+export { nameAfterFile, type ServedFile } from './served-files.ts';
 export { type RunningServer, startServer } from './start.ts';

@@ -29,14 +29,14 @@ export function namedFiles(files: readonly string[], names: readonly string[]): 
   }
   const bad = names.find((name) => !/^[^/\\\0]+$/.test(name) || /^\.+$/.test(name));
   if (bad !== undefined) throw new UsageError(`--model-name '${bad}' cannot name a model: it names a directory`);
-  const named = files.map((path, i) => ({ path, name: names[i] ?? nameAfter(path) }));
+  const named = files.map((path, i) => ({ path, name: names[i] ?? nameAfterFile(path) }));
   const twice = named.find(({ name }, i) => named.findIndex((other) => other.name === name) !== i);
   if (twice === undefined) return named;
   throw new UsageError(`two files would be served as model '${twice.name}': give a --model-name for each FILE`);
 }
 
-/** `models/My Net.pt2` → `My_Net`. */
-function nameAfter(path: string): string {
+/** Name of the model that a file is served as, without what a directory's name had better not have: `models/My Net.pt2` → `My_Net`. */
+export function nameAfterFile(path: string): string {
   const stem = basename(path).replace(/\.pt2?$/i, '');
   return stem.replace(/[^\w.-]+/g, '_').replace(/^[.-]+/, '') || 'model';
 }

@@ -1,4 +1,5 @@
 export { type CheckedTensor, checkDeclared, formatDeclaredShape, type SymbolSizes } from './check-declared.ts';
+export { listCustomOperators } from './custom-operators.ts';
 export { ModelArchiveError, type ModelArchiveReason } from './errors.ts';
 export { compareTarget, type Host, type IsaSupport, isaSupported, parseCpuFlags, readHost } from './host.ts';
 export { type InspectAotiOptions, inspectAoti } from './inspect-aoti.ts';

@@ -1,3 +1,4 @@
+export { type CheckServingOptions, checkServing, type ServingFinding } from './check-config.ts';
 export type {
   BatchStatistics,
   InferenceEngine,

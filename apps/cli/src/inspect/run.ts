@@ -11,6 +11,7 @@ import { type DirectoryReport, inspectDirectory } from './directory-report.ts';
 import { directoryText } from './directory-text.ts';
 import { type FileReport, inspectFile } from './file-report.ts';
 import { fileText } from './file-text.ts';
+import { refuseModelOption, servable } from './servable.ts';
 import { writeConfig } from './write-config.ts';
 
 /** `nereid inspect`. @returns 1 when the model cannot be served as it is, or --config left something open */
@@ -23,9 +24,7 @@ export async function runInspect(path: string, options: InspectOptions, io: Io):
 
 async function runFile(path: string, options: InspectOptions, io: Io): Promise<number> {
   const report = await inspectFile(path, { model: options.model });
-  if (options.model !== undefined && report.kind !== 'aoti') {
-    throw new CliError('usage', `--model chooses a model of an AOTInductor package, but ${report.summary}`);
-  }
+  refuseModelOption(report, options);
   if (options.config) return printConfig(report, io);
   printLine(io.stdout, options.json ? JSON.stringify(report, null, 2) : fileText(report, paintFor(io.stdout, io)));
   return report.problems.length > 0 ? 1 : 0;
@@ -71,10 +70,8 @@ function directoryJson({ config, effective, ...report }: DirectoryReport): strin
   );
 }
 
-async function printConfig(report: FileReport, io: Io): Promise<number> {
-  if (report.kind !== 'aoti' && report.kind !== 'torchscript') {
-    throw new CliError('not-inspectable', `${report.summary} ${report.remedy}`.trim());
-  }
+async function printConfig(found: FileReport, io: Io): Promise<number> {
+  const report = servable(found);
   const model = report.kind === 'aoti' ? report.model : undefined;
   const { text, open } = writeConfig(report, await proposeByFile(report.path, { model }));
   io.stdout.write(text);
