@@ -41,7 +41,12 @@ export class PyTorchBackend implements Backend<ModelConfig> {
    * @throws {PyTorchBackendError} `file`, `parameter`; `signature` with the lines that are missing
    */
   complete(context: CompletionContext<ModelConfig>): Promise<ModelConfig> {
-    return completeModel(context, { cores: this.#cores, defaultMaxBatchSize: this.#defaultMaxBatchSize });
+    return completeModel(context, {
+      cores: this.#cores,
+      defaultMaxBatchSize: this.#defaultMaxBatchSize,
+      openNative: () => this.#openNative(context.logger),
+      customOps: this.#customOps,
+    });
   }
 
   /**

@@ -1,14 +1,19 @@
 /** `Backend.complete` of the PyTorch backend. */
 import type { CompletionContext } from '@nereid/core';
 import { instanceSpecs, type ModelConfig } from '@nereid/model-config';
-import { locateFile } from '../locate-file.ts';
+import { type LocatedFile, locateFile } from '../locate-file.ts';
+import type { Native } from '../native.ts';
 import { completeConfig, isOpen } from './complete-config.ts';
-import { type Measurement, measureOutputs } from './measure.ts';
+import { type MeasuredModel, measureOutputs } from './measure.ts';
 import { missingError } from './missing.ts';
 
 export interface CompleteModelOptions {
   readonly defaultMaxBatchSize: number;
   readonly cores: number;
+  /** Opens the addon, with the operators that every model may call. */
+  readonly openNative: () => Promise<Native>;
+  /** Absolute paths of libraries of operators that whoever runs the process allows. */
+  readonly customOps: readonly string[];
 }
 
 /**
@@ -25,17 +30,14 @@ export async function completeModel(
   const file = await locateFile({ modelName, versionDirectory, platform, filename });
   // A module tells no more than its names, so there is nothing to add to what is whole.
   if (file.engine === 'torchscript' && isWhole(config)) return config;
-  const measure = (what: Measurement) => {
-    logger.info({ model: modelName }, `model '${modelName}': learning its outputs from two runs with zeros`);
-    const [instance = CPU] = instanceSpecs(config);
-    const { parameters } = config;
-    return measureOutputs(
-      { file, modelName, modelVersion: context.version, parameters, instance, cores: options.cores },
-      what,
-    );
-  };
   const { defaultMaxBatchSize } = options;
-  const completed = await completeConfig({ config, states, file, defaultMaxBatchSize, measure });
+  const completed = await completeConfig({
+    config,
+    states,
+    file,
+    defaultMaxBatchSize,
+    measure: (what) => measureOutputs(measuredModel(file, { context, options }), what),
+  });
   const error = missingError({ modelName, isConfigured, file, config, completed });
   if (error !== undefined) throw error;
   for (const sentence of config.output.length === 0 ? completed.proposal.outputs.leftOut : []) {
@@ -47,6 +49,18 @@ export async function completeModel(
     `model '${modelName}': completed from '${file.path}': ${completed.added.join(', ')}`,
   );
   return completed.config;
+}
+
+function measuredModel(
+  file: LocatedFile,
+  from: { readonly context: CompletionContext<ModelConfig>; readonly options: CompleteModelOptions },
+): MeasuredModel {
+  const { config, name: modelName, version: modelVersion, modelDirectory, logger } = from.context;
+  const { cores, openNative, customOps: allowed } = from.options;
+  logger.info({ model: modelName }, `model '${modelName}': learning its outputs from two runs with zeros`);
+  const [instance = CPU] = instanceSpecs(config);
+  const operators = { modelDirectory, names: config.modelOperations?.opLibraryFilename ?? [], allowed };
+  return { file, modelName, modelVersion, parameters: config.parameters, instance, cores, openNative, operators };
 }
 
 const CPU = { name: 'completion', kind: 'KIND_CPU', deviceId: 0 } as const;

@@ -6,8 +6,8 @@ import { DATATYPES, type Datatype, type InstanceSpec, silentLogger } from '@nere
 import type { DeclaredDim, DeclaredTensor, DimRange } from '@nereid/model-archive';
 import type { ModelConfig } from '@nereid/model-config';
 import type { LocatedFile } from '../locate-file.ts';
-import { loadNative } from '../native.ts';
-import { openModel } from '../open-model.ts';
+import { loadNative, type Native } from '../native.ts';
+import { type OpenModelRequest, openModel } from '../open-model.ts';
 import { readParameters } from '../parameters.ts';
 import type { NumericArray, RunInput, RunOutput } from '../run-values.ts';
 import { RunnableModel } from '../runnable-model.ts';
@@ -28,6 +28,10 @@ export interface MeasuredModel {
   readonly parameters: ModelConfig['parameters'];
   readonly instance: InstanceSpec;
   readonly cores: number;
+  /** Opens the addon, with the operators that every model may call; the addon alone by default. */
+  readonly openNative?: (() => Promise<Native>) | undefined;
+  /** Operators of this model; none by default. */
+  readonly operators?: OpenModelRequest['operators'];
 }
 
 /** What is to be learnt from a run. */
@@ -60,7 +64,7 @@ export async function measureOutputs(
 }
 
 async function openForRuns(
-  { parameters, instance, ...measured }: MeasuredModel,
+  { parameters, instance, openNative = loadNative, ...measured }: MeasuredModel,
   { inputs, outputs }: Measurement,
 ): Promise<RunnableModel> {
   const { modelName, file } = measured;
@@ -68,7 +72,7 @@ async function openForRuns(
   const unknown = { dims: undefined, reshape: undefined };
   const model = await openModel({
     ...measured,
-    native: await loadNative(),
+    native: await openNative(),
     parameters: readParameters({ modelName, engine: file.engine, entries, logger: silentLogger }),
     maxBatchSize: 0,
     inputs: inputs.map(({ name, datatype }) => ({ name, datatype, ...unknown })),
