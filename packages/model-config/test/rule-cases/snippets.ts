@@ -30,7 +30,7 @@ export const FAMILY = 'metric_identifier { family: "nv_inference_first_response_
 
 export const step = (model: string, inputMap: string, outputMap: string) =>
   `{ model_name: "${model}" model_version: -1 ${map('input_map', inputMap)} ${map('output_map', outputMap)} }`;
-export const map = (name: string, entries: string) =>
+const map = (name: string, entries: string) =>
   entries
     .split(' ')
     .filter((entry) => entry !== '')
