@@ -28,6 +28,15 @@ export class ByteReader {
     return Number(this.#bytes.readBigUInt64LE(this.#advance(8)));
   }
 
+  /** Signed, of any length; beyond 53 bits only about right. */
+  integer(byteLength: number): number {
+    const start = this.#advance(byteLength);
+    let value = 0;
+    for (let i = this.#position - 1; i >= start; i--) value = value * 256 + (this.#bytes[i] ?? 0);
+    const isNegative = byteLength > 0 && (this.#bytes[this.#position - 1] ?? 0) > 127;
+    return isNegative ? value - 256 ** byteLength : value;
+  }
+
   skip(count: number): void {
     this.#advance(count);
   }

@@ -16,3 +16,4 @@ export type {
   TorchScriptArgument,
   TorchScriptInspection,
 } from './types.ts';
+export { readWeights, type WeightTensor } from './weights.ts';

@@ -16,6 +16,7 @@ export type PickleValue =
   | { readonly kind: 'persistent'; readonly id: PickleValue }
   | { readonly kind: 'string'; readonly value: string }
   | { readonly kind: 'boolean'; readonly value: boolean }
+  | { readonly kind: 'integer'; readonly value: number }
   | { readonly kind: 'other' };
 
 /** The result of calling `callee` with `args`; what was set on it later. */
@@ -172,6 +173,10 @@ const textOf =
   (read: (bytes: ByteReader) => string): Step =>
   (machine, bytes) =>
     machine.push(string(read(bytes)));
+const integerOf =
+  (read: (bytes: ByteReader) => number): Step =>
+  (machine, bytes) =>
+    machine.push({ kind: 'integer', value: read(bytes) });
 const containerFromMark =
   (make: (items: PickleValue[]) => PickleValue): Step =>
   (machine) =>
@@ -199,15 +204,15 @@ const STEPS: Readonly<Partial<Record<number, Step>>> = {
   148: (machine) => machine.put(),
   // Numbers, None, LONG1 and LONG4, True and False
   [op('F')]: otherOf((bytes) => bytes.line()),
-  [op('I')]: otherOf((bytes) => bytes.line()),
-  [op('J')]: otherOf((bytes) => bytes.skip(4)),
-  [op('K')]: otherOf((bytes) => bytes.skip(1)),
-  [op('L')]: otherOf((bytes) => bytes.line()),
-  [op('M')]: otherOf((bytes) => bytes.skip(2)),
+  [op('I')]: integerOf((bytes) => Number(bytes.line())),
+  [op('J')]: integerOf((bytes) => bytes.integer(4)),
+  [op('K')]: integerOf((bytes) => bytes.u8()),
+  [op('L')]: integerOf((bytes) => Number(bytes.line().replace(/L$/, ''))),
+  [op('M')]: integerOf((bytes) => bytes.u8() + 256 * bytes.u8()),
   [op('N')]: pushOther,
   [op('G')]: otherOf((bytes) => bytes.skip(8)),
-  138: otherOf((bytes) => bytes.skip(bytes.u8())),
-  139: otherOf((bytes) => bytes.skip(bytes.u32())),
+  138: integerOf((bytes) => bytes.integer(bytes.u8())),
+  139: integerOf((bytes) => bytes.integer(bytes.u32())),
   136: (machine) => machine.push({ kind: 'boolean', value: true }),
   137: (machine) => machine.push({ kind: 'boolean', value: false }),
   // Strings, the last two of protocol 4
