@@ -57,10 +57,8 @@ class Container {
 
   // Names of the parameters, as in the state dict.
   std::set<std::string> ParameterNames() const {
-    const size_t count =
-        Count<decltype(AOTInductorModelContainerGetNumConstants)>("AOTInductorModelContainerGetNumConstants");
     std::set<std::string> names;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < ConstantCount(); i++) {
       int32_t type = 0;
       Call<decltype(AOTInductorModelContainerGetConstantType)>("AOTInductorModelContainerGetConstantType", i, &type);
       if (type != torch::aot_inductor::ConstantType::Parameter) continue;
@@ -70,6 +68,16 @@ class Container {
       names.emplace(name);
     }
     return names;
+  }
+
+  bool HasFoldedConstants() const {
+    for (size_t i = 0; i < ConstantCount(); i++) {
+      bool folded = false;
+      Call<decltype(AOTInductorModelContainerGetConstantFromFolded)>("AOTInductorModelContainerGetConstantFromFolded",
+                                                                     i, &folded);
+      if (folded) return true;
+    }
+    return false;
   }
 
   size_t OutputCount() const {
@@ -82,6 +90,10 @@ class Container {
     TORCH_CHECK(library_ != nullptr && handle_ != nullptr, "the package has no library for ", symbol);
     auto* function = reinterpret_cast<Function*>(library_->sym(symbol));
     TORCH_CHECK(function(handle_, arguments...) == 0, symbol, " failed");
+  }
+
+  size_t ConstantCount() const {
+    return Count<decltype(AOTInductorModelContainerGetNumConstants)>("AOTInductorModelContainerGetNumConstants");
   }
 
   template <typename Function>
@@ -117,7 +129,8 @@ class AotiPackage final : public Model {
         device_(device),
         ordinal_(options.device),
         input_count_(Container(*loader_->get_runner()).InputNames().size()),
-        layouts_(ReadLayouts()) {}
+        layouts_(ReadLayouts()),
+        has_folded_constants_(Container(*loader_->get_runner()).HasFoldedConstants()) {}
 
   ~AotiPackage() override {
     const OpenLibraries open(directory_);  // so that the last close, which unmaps, comes after the thread's end
@@ -217,18 +230,24 @@ class AotiPackage final : public Model {
     AOTIModelContainerRunner& runner = *loader_->get_runner();
     loader_->load_constants(constants, /*use_inactive=*/true, /*check_full_update=*/false, /*user_managed=*/false,
                             /*allow_h2d_copy=*/!device_.is_cpu());
+    if (has_folded_constants_) Fold(runner);
+    Synchronize(device_);
+    staged_ = true;
+    return Status();
+  }
+
+  // Computes the constants that the package derives from its weights. Alone, because that takes a runner, and busy
+  // instances may keep all of them from it for ever.
+  void Fold(AOTIModelContainerRunner& runner) {
+    const RunGate::Alone alone(gate_);
     try {
       runner.run_const_fold(/*use_inactive=*/true);
     } catch (...) {
       // It has left one runner with the inactive weights. Going there and back puts all of them on the active ones.
-      const RunGate::Alone alone(gate_);
       runner.swap_constant_buffer();
       runner.swap_constant_buffer();
       throw;
     }
-    Synchronize(device_);
-    staged_ = true;
-    return Status();
   }
 
   // Adds those that are missing with their current values. Alone, because the first run adds folded constants to what
@@ -245,7 +264,8 @@ class AotiPackage final : public Model {
     const RunGate::Alone alone(gate_);
     staged_ = false;
     loader_->get_runner()->swap_constant_buffer();
-    loader_->get_runner()->free_inactive_constant_buffer();
+    // Torch 2.13 follows null pointers at the next update if folded constants were freed: such a package keeps both sets.
+    if (!has_folded_constants_) loader_->get_runner()->free_inactive_constant_buffer();
     return Status();
   }
 
@@ -283,6 +303,7 @@ class AotiPackage final : public Model {
   const int ordinal_;
   const size_t input_count_;
   const std::map<std::string, Layout> layouts_;
+  const bool has_folded_constants_;
   RunGate gate_;
   std::mutex weights_mutex_;
   bool staged_ = false;  // guarded by weights_mutex_

@@ -5,6 +5,7 @@
  */
 import type { Logger } from './logger.ts';
 import type { InferenceRequest } from './request.ts';
+import type { Tensor } from './tensor.ts';
 
 export type InstanceKind = 'KIND_CPU' | 'KIND_GPU' | 'KIND_MODEL';
 
@@ -83,6 +84,18 @@ export interface Backend<Config> {
   load(context: ModelContext<Config>): Promise<LoadedModel>;
 }
 
+/** New weights: a file that holds them, by its absolute path, or the tensors, which are not kept. */
+export type WeightsSource = { readonly file: string } | { readonly tensors: readonly Tensor[] };
+
+/** What became of the weights, by their names. */
+export interface WeightsReport {
+  readonly updated: readonly string[];
+  /** Those of the model that were not given and kept their value. */
+  readonly kept: readonly string[];
+  /** Those given that the model does not use. */
+  readonly ignored: readonly string[];
+}
+
 export interface LoadedModel {
   /**
    * Checks a request against what the model file itself declares (datatypes, ranges), after it passed the configuration's checks
@@ -91,6 +104,12 @@ export interface LoadedModel {
    */
   validate?(request: InferenceRequest): void;
   createInstance(context: InstanceContext): Promise<ModelInstance>;
+  /**
+   * Exchanges the model's weights while it runs: each batch has either all old or all new ones, and what is executed once the promise has resolved has
+   * the new. Absent when the backend cannot. Nothing has changed when it rejects.
+   * @throws {InferenceServerError} INVALID_ARG for weights that are not the model's, naming both sides
+   */
+  updateWeights?(source: WeightsSource): Promise<WeightsReport>;
   /** Frees the model. Every instance was closed before. */
   close(): Promise<void>;
 }

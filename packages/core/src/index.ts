@@ -8,6 +8,8 @@ export type {
   LoadedModel,
   ModelContext,
   ModelInstance,
+  WeightsReport,
+  WeightsSource,
 } from './backend.ts';
 export type { BatchCloseReason, BatchInfo } from './batch-info.ts';
 export type { Clock, Timer } from './clock.ts';

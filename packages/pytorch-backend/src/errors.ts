@@ -9,6 +9,7 @@ import { type ErrorCode, InferenceServerError } from '@nereid/core';
  * - `signature`: names, counts, positions, datatypes or shapes of configuration and file disagree;
  * - `unsupported`: the configuration asks for something this backend does not do;
  * - `load`: torch refused the file;
+ * - `weights`: new weights are not those of the model, or the model's cannot be exchanged;
  * - `request`: a request's tensors are not what the model takes;
  * - `execution`: the run failed;
  * - `output`: the run gave something else than the configuration promises;
@@ -23,6 +24,7 @@ export type PyTorchErrorReason =
   | 'signature'
   | 'unsupported'
   | 'load'
+  | 'weights'
   | 'request'
   | 'execution'
   | 'output'

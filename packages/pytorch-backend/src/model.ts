@@ -5,6 +5,8 @@ import {
   type LoadedModel,
   type Logger,
   type ModelInstance,
+  type WeightsReport,
+  type WeightsSource,
 } from '@nereid/core';
 import type { InstanceOptions } from '@nereid/native';
 import { checkRanges } from './check-inputs.ts';
@@ -14,6 +16,7 @@ import type { ModelSetUp } from './model-set-up.ts';
 import { deviceOf, type ModuleHandle, type ModulePool } from './module-pool.ts';
 import type { PyTorchParameters } from './parameters.ts';
 import type { ReleaseBuffers } from './shared-response.ts';
+import { updateWeights } from './update-weights.ts';
 
 export interface PyTorchModelInit {
   readonly plan: ModelPlan;
@@ -34,6 +37,7 @@ export class PyTorchModel implements LoadedModel {
   readonly validate?: (request: InferenceRequest) => void;
 
   readonly #init: PyTorchModelInit;
+  #updated: Promise<unknown> = Promise.resolve();
 
   constructor(init: PyTorchModelInit) {
     const { plan } = init;
@@ -65,8 +69,20 @@ export class PyTorchModel implements LoadedModel {
     }
   }
 
+  /**
+   * Exchanges the weights of a compiled package while it runs; one call after the other. On several GPUs they change one after the other.
+   * @throws {PyTorchBackendError} `weights`; nothing has changed then
+   */
+  updateWeights(source: WeightsSource): Promise<WeightsReport> {
+    const { plan, pool, logger } = this.#init;
+    const update = this.#updated.then(() => updateWeights({ modelName: plan.modelName, pool, logger }, source));
+    this.#updated = update.catch(() => undefined);
+    return update;
+  }
+
   /** Frees the model. Every instance was closed before. Idempotent. */
   async close(): Promise<void> {
+    await this.#updated;
     await this.#init.pool.close();
     await this.#init.setUp?.takeDown();
   }

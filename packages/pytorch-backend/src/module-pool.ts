@@ -1,10 +1,14 @@
 import type { InstanceSpec } from '@nereid/core';
-import type { Instance, InstanceOptions } from '@nereid/native';
+import type { Instance, InstanceOptions, Weight, WeightInfo } from '@nereid/native';
 
 /** A module or package of the addon. */
 export interface ModuleHandle {
   createInstance(options: InstanceOptions): Instance;
   close(): Promise<void>;
+  /** Exchange of weights; a module of TorchScript has none of the three. */
+  readonly weights?: readonly WeightInfo[];
+  stageWeights?(weights: readonly Weight[]): Promise<void>;
+  swapWeights?(): Promise<void>;
 }
 
 /** −1 for the CPU, a GPU's ordinal, or where the tensors were saved. */
@@ -65,6 +69,11 @@ export class ModulePool<Handle extends ModuleHandle> {
     const reused = kept.taken;
     kept.taken = true;
     return { handle: await kept.handle, reused, release: () => Promise.resolve() };
+  }
+
+  /** Every handle that all instances of a device share. */
+  sharedHandles(): Promise<readonly Handle[]> {
+    return Promise.all(this.#shared ? [...this.#kept.values()].map(({ handle }) => handle) : []);
   }
 
   /** Closes what no instance owns. */

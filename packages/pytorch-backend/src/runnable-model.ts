@@ -6,6 +6,8 @@ import {
   type ModelInstance,
   type Responder,
   type Tensor,
+  type WeightsReport,
+  type WeightsSource,
 } from '@nereid/core';
 import type { DescribedInput } from './describe-file.ts';
 import { PyTorchBackendError } from './errors.ts';
@@ -82,6 +84,17 @@ export class RunnableModel {
     } finally {
       worker.running--;
     }
+  }
+
+  /**
+   * Exchanges the weights of a compiled package while it runs: each run has either all old or all new ones, and one that is started once the promise has
+   * resolved has the new.
+   *
+   * @param source  a file of `torch.save(model.state_dict(), file)` or safetensors, or tensors by the names of the state dict
+   * @throws {PyTorchBackendError} `weights`, naming both sides; nothing has changed then
+   */
+  updateWeights(source: WeightsSource): Promise<WeightsReport> {
+    return this.#model.updateWeights(source);
   }
 
   /** Waits for the runs in flight, then frees the model. Idempotent. */
