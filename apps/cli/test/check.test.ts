@@ -49,6 +49,11 @@ describe('a repository without problems', () => {
     expect(report).toMatchObject({ models: 2, errors: 0, warnings: 0, problems: [] });
   });
 
+  it('may hold models of Python source', async () => {
+    const { code } = await nereid(['check', join(examples, '..', 'model-py', 'model_repository')]);
+    expect(code).toBe(0);
+  });
+
   it('may be one model', async () => {
     const { code, stdout } = await nereid(['check', join(examples, 'mlp')]);
     expect(code).toBe(0);
@@ -170,6 +175,24 @@ describe('every problem is found', () => {
     const expected = { severity, model: 'm', ...place, message: expect.stringContaining(says) };
     expect(report.problems).toContainEqual(expect.objectContaining(expected));
     expect(code).toBe(severity === 'error' ? 1 : 0);
+  });
+
+  it('Python source that is not there', async () => {
+    const config = `${MODULE}runtime: "model.py"\n`;
+    const { code, report } = await check({ 'm/config.pbtxt': config, 'm/1/notes.txt': '' });
+    expect(code).toBe(1);
+    expect(report.problems).toMatchObject([
+      { version: '1', message: expect.stringContaining("has none of 'model.py'") },
+    ]);
+  });
+
+  it('a name in two repositories', async () => {
+    using first = onDisk({ 'm/1/model.pt2': add });
+    using second = onDisk({ 'm/1/model.pt2': add, 'n/1/model.pt2': add });
+    const { code, stdout } = await nereid(['check', first.path, second.path]);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^m: problems\n {2}error: model appears in two or more repositories/m);
+    expect(stdout).toMatch(/^2 models, 1 error, 0 warnings$/m);
   });
 
   it('in every model, with the count of each kind', async () => {

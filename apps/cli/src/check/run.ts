@@ -1,4 +1,4 @@
-/** `nereid check`: every problem of a repository or of one model. */
+/** `nereid check`: every problem of repositories and models. */
 import { stat } from 'node:fs/promises';
 import { basename, relative, resolve } from 'node:path';
 import { fsFault, isVersion, listDirectory, type ModelEntry, ModelRepository, mapLimited } from '@nereid/repository';
@@ -13,18 +13,18 @@ import type { CheckProblem } from './problem.ts';
 const MODELS_AT_ONCE = 4;
 
 /** @returns 1 when one of the problems is an error */
-export async function runCheck(path: string, options: CheckOptions, io: Io): Promise<number> {
+export async function runCheck(paths: readonly string[], options: CheckOptions, io: Io): Promise<number> {
   for (const library of options.customOps) await assertThere(library, '--custom-ops');
-  await assertThere(path, 'directory');
+  for (const path of paths) await assertThere(path, 'directory');
   const hasCustomOps = options.customOps.length > 0;
-  const models = await mapLimited(await entriesOf(path), {
+  const models = await mapLimited(await entriesOf(paths), {
     limit: MODELS_AT_ONCE,
-    map: (entry) => checkEntry(entry, hasCustomOps),
+    map: async (entry) => checkEntry(entry, hasCustomOps),
   });
   const problems = models.flatMap((model) => model.problems);
   const errors = problems.filter(({ severity }) => severity === 'error').length;
   const summary = { models: models.length, errors, warnings: problems.length - errors };
-  const report = { path, ...summary, problems, checked: models.map(({ problems: _, ...model }) => model) };
+  const report = { paths, ...summary, problems, checked: models.map(({ problems: _, ...model }) => model) };
   if (options.json) printLine(io.stdout, JSON.stringify(report, null, 2));
   else io.stdout.write(reportText(models, { ...summary, paint: paintFor(io.stdout, io) }));
   return errors > 0 ? 1 : 0;
@@ -38,31 +38,35 @@ async function assertThere(path: string, what: string): Promise<void> {
   throw new CliError('usage', `'${path}' is a file: nereid inspect tells about a model file, check takes a directory`);
 }
 
-/** The model directory itself, or every model of a repository. */
-async function entriesOf(
-  path: string,
-): Promise<readonly (ModelEntry | { readonly kind: 'directory'; path: string })[]> {
-  const entries = await listDirectory(path);
-  const isModel = entries.some(
-    ({ name, kind }) => name === 'config.pbtxt' || (kind === 'directory' && isVersion(name)),
-  );
-  if (isModel) return [{ kind: 'directory', path }];
-  const models = await new ModelRepository({ paths: [path] }).scan();
-  if (models.length > 0) return models;
-  const file = entries.find(({ name }) => /\.pt2?$/.test(name));
-  const inVersion = file !== undefined && isVersion(basename(resolve(path)));
-  throw new CliError(
-    'not-inspectable',
-    inVersion
-      ? `'${path}' is a version directory; check the model directory '${resolve(path, '..')}'`
-      : `'${path}' holds no models: a repository has a directory for each model, and that one for each version`,
-  );
+/** A model directory by itself, or what a repository holds. */
+type Entry = ModelEntry | { readonly kind: 'directory'; readonly path: string };
+
+/** The model directories themselves, and every model of the repositories, which a server would take together. */
+async function entriesOf(paths: readonly string[]): Promise<readonly Entry[]> {
+  const repositories: string[] = [];
+  const models: Entry[] = [];
+  for (const path of paths) {
+    if (await isModelDirectory(path)) models.push({ kind: 'directory', path });
+    else repositories.push(path);
+  }
+  if (repositories.length === 0) return models;
+  const found = await new ModelRepository({ paths: repositories }).scan();
+  if (found.length > 0) return [...models, ...found];
+  throw new CliError('not-inspectable', repositories.map(emptyText).join('; '));
 }
 
-async function checkEntry(
-  entry: Awaited<ReturnType<typeof entriesOf>>[number],
-  hasCustomOps: boolean,
-): Promise<CheckedModel> {
+async function isModelDirectory(path: string): Promise<boolean> {
+  const entries = await listDirectory(path);
+  return entries.some(({ name, kind }) => name === 'config.pbtxt' || (kind === 'directory' && isVersion(name)));
+}
+
+function emptyText(path: string): string {
+  return isVersion(basename(resolve(path)))
+    ? `'${path}' is a version directory; check the model directory '${resolve(path, '..')}'`
+    : `'${path}' holds no models: a repository has a directory for each model, and that one for each version`;
+}
+
+function checkEntry(entry: Entry, hasCustomOps: boolean): Promise<CheckedModel> | CheckedModel {
   if (entry.kind === 'directory') return checkModel(entry.path, { hasCustomOps });
   if (entry.kind === 'model') return checkModel(entry.directory, { hasCustomOps });
   const { name, directories, message } = entry;

@@ -11,11 +11,11 @@ export function addCheckCommand(program: Command, { io, exit }: CommandContext):
     .command('check')
     .summary('find everything that keeps models from being served')
     .description(
-      'Checks a model repository, or one model directory, without loading anything: configurations with the place of each problem, names, datatypes ' +
+      'Checks model repositories, or single model directories, without loading anything: configurations with the place of each problem, names, datatypes ' +
         'and shapes against the model files, the largest batch against the declared range, device, platform and instruction set against this machine, ' +
         'operators outside PyTorch, files that are named, versions and layout.',
     )
-    .argument('<directory>', 'model repository, or model directory')
+    .argument('<directory...>', 'model repositories, or model directories')
     .option('--json', 'print JSON')
     .option(
       '--custom-ops <lib>',
@@ -31,9 +31,9 @@ export function addCheckCommand(program: Command, { io, exit }: CommandContext):
         "nereid check --json models | jq '.problems[].message'",
       ),
     )
-    .action(async (directory: string, options: CheckOptions) => {
+    .action(async (directories: readonly string[], options: CheckOptions) => {
       const { runCheck } = await import('../check/run.ts');
-      exit(await runCheck(directory, options, io));
+      exit(await runCheck(directories, options, io));
     });
 }
 

@@ -32,7 +32,8 @@ export async function completeInPlace(
   const files = entries.map(({ name, kind }) => ({ name, isDirectory: kind === 'directory' }));
   const options: CompleteOptions = { directoryName: model.name, files, locate };
   const deduced = completeModelConfig(config, { ...options, incomplete: true });
-  if (latest === undefined || hasErrors(deduced.diagnostics)) return completeModelConfig(config, options);
+  const isSource = deduced.config.runtime.endsWith('.py');
+  if (latest === undefined || isSource || hasErrors(deduced.diagnostics)) return completeModelConfig(config, options);
   return completeFromFile(deduced.config, { model, version: latest, options });
 }
 

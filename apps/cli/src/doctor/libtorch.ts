@@ -34,7 +34,8 @@ function checkAbi({ directory }: FoundLibtorch): Finding {
     const remedy = 'take a LibTorch with the C++11 ABI: those of PyPI have it since PyTorch 2.6';
     return { name: 'C++ ABI', state: 'problem', found: 'of before C++11', remedy };
   }
-  return { name: 'C++ ABI', state: 'ok', found: flag === '1' ? 'C++11' : "the compiler's own" };
+  // Since PyTorch 2.7 there is no other, and the flag is gone.
+  return { name: 'C++ ABI', state: 'ok', found: 'C++11' };
 }
 
 function checkCuda({ directory, version }: FoundLibtorch): Finding {

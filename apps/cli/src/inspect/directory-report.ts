@@ -1,5 +1,6 @@
 /** What is known of a model directory: its configuration, every version's file, and whether they fit each other. */
 import { join } from 'node:path';
+import { InferenceServerError } from '@nereid/core';
 import {
   type ConfigDiagnostic,
   createModelConfig,
@@ -7,6 +8,7 @@ import {
   type ModelConfig,
   parseModelConfig,
 } from '@nereid/model-config';
+import { locateModelFile } from '@nereid/python-runtime';
 import { checkModelFile } from '@nereid/pytorch-backend';
 import {
   type CandidateModel,
@@ -117,6 +119,7 @@ async function inspectVersion(
 ): Promise<Omit<VersionReport, 'selected'>> {
   const found = { version, directory };
   if (fault !== undefined) return { ...found, problems: [fault] };
+  if (config?.runtime.endsWith('.py')) return { ...found, problems: await sourceProblems(directory, { name, config }) };
   const check = await checkModelFile({
     modelName: name,
     versionDirectory: directory,
@@ -129,5 +132,18 @@ async function inspectVersion(
     return { ...found, file: await inspectFile(check.path, { model: chosen }), problems };
   } catch (thrown) {
     return { ...found, problems: [...problems, thrown instanceof Error ? thrown.message : String(thrown)] };
+  }
+}
+
+/** Python source is not looked into: only whether it is there. */
+async function sourceProblems(
+  versionDirectory: string,
+  { name: modelName, config }: { readonly name: string; readonly config: ModelConfig },
+): Promise<readonly string[]> {
+  try {
+    await locateModelFile({ modelName, versionDirectory, filename: config.defaultModelFilename });
+    return [];
+  } catch (thrown) {
+    return [InferenceServerError.from(thrown).message];
   }
 }

@@ -4,7 +4,7 @@ import type { Engine } from '../parameters.ts';
 import { resolveInputNames, resolveOutputNames } from '../torchscript-names.ts';
 import type { ConfigProposal, ProposedSide, ProposedTensor } from './propose.ts';
 
-export type Side = 'input' | 'output';
+type Side = 'input' | 'output';
 
 export interface NamedSide {
   readonly engine: Engine;
