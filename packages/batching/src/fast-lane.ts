@@ -8,7 +8,8 @@
  * concurrency is not even probed.
  *
  * Only runs that were measured as short count: the model's moving average must be within the bound, and a request must have no more input bytes than
- * one that was measured within the bound. A run that breaks the bound nevertheless closes the lane.
+ * one that was measured within the bound. A run that takes many times the bound, or an average beyond it, closes the lane; one run that is a little
+ * late does not, since on a busy machine that tells more of the machine than of the model.
  */
 export interface LaneState {
   /** Moving average of the model's runs in microseconds; Infinity before the first. */
@@ -55,7 +56,7 @@ const LONE_ARRIVALS_MOST = 4096;
 const LONG_STAY = 64;
 /** Weight of a new run in the average. */
 const WEIGHT = 1 / 8;
-/** A run counts for at most this many bounds, so that slow first runs are forgotten within twenty. */
+/** A run of this many bounds or more is long for sure. It counts for no more in the average, so that slow first runs are forgotten within twenty. */
 const MOST_BOUNDS = 10;
 
 /** Keeps the state of the lane for one model version. */
@@ -97,12 +98,15 @@ export class FastLane implements LaneState {
     const sample = Math.min(run.micros, this.#maxRunMicros * MOST_BOUNDS);
     this.costMicros =
       this.costMicros === Number.POSITIVE_INFINITY ? sample : this.costMicros + (sample - this.costMicros) * WEIGHT;
-    if (run.micros <= this.#maxRunMicros) {
-      this.provenBytes = Math.max(this.provenBytes, run.inputBytes);
-      return;
+    if (run.micros <= this.#maxRunMicros) this.provenBytes = Math.max(this.provenBytes, run.inputBytes);
+    else if (this.#isLong(run.micros)) {
+      this.provenBytes = Math.min(this.provenBytes, run.inputBytes - 1);
+      if (run.isInline) this.#close();
     }
-    this.provenBytes = Math.min(this.provenBytes, run.inputBytes - 1);
-    if (run.isInline) this.#close();
+  }
+
+  #isLong(micros: number): boolean {
+    return micros >= this.#maxRunMicros * MOST_BOUNDS || this.costMicros > this.#maxRunMicros;
   }
 
   #close(): void {
