@@ -16,7 +16,7 @@ export type CallRoute = Exclude<Route, { kind: 'infer' }>;
 
 /** Whether the call reads a body. */
 export function takesBody(route: CallRoute): boolean {
-  return route.kind === 'index';
+  return route.kind === 'index' || route.kind === 'weights';
 }
 
 /**
@@ -24,7 +24,7 @@ export function takesBody(route: CallRoute): boolean {
  * @param body  text of the body; '' for calls that take none
  * @throws {InferenceServerError} as the engine does, and INVALID_ARG for a bad body
  */
-export function answerCall(route: CallRoute, body: string, settings: HttpSettings): Answer {
+export function answerCall(route: CallRoute, body: string, settings: HttpSettings): Answer | Promise<Answer> {
   const { engine } = settings;
   switch (route.kind) {
     case 'live':
@@ -47,6 +47,8 @@ export function answerCall(route: CallRoute, body: string, settings: HttpSetting
       return jsonAnswer(encodeModelStatistics(engine.statistics()));
     case 'index':
       return jsonAnswer(encodeRepositoryIndex(index(body, settings)));
+    case 'weights':
+      return updateWeights(route, body, settings);
     case 'load':
     case 'unload':
       throw refuseControl(route);
@@ -67,6 +69,25 @@ function statistics(route: { readonly name: string; readonly version: string }, 
     if (!(thrown instanceof InferenceServerError)) throw thrown;
     throw new InferenceServerError('INVALID_ARG', thrown.message, { cause: thrown });
   }
+}
+
+/** @throws {HttpError} `not-allowed` unless it was turned on; `bad-body` unless the body is an object with a `file` */
+async function updateWeights(
+  { name, version }: { readonly name: string; readonly version: string },
+  body: string,
+  { engine, allowWeightUpdates }: HttpSettings,
+): Promise<Answer> {
+  if (!allowWeightUpdates) {
+    throw new HttpError(
+      'not-allowed',
+      `the weights of '${name}' are not exchanged: clients may not do that; the server allows it with --allow-weight-updates`,
+    );
+  }
+  const request = parseJson(body);
+  if (typeof request === 'object' && request !== null && 'file' in request && typeof request.file === 'string') {
+    return jsonAnswer(JSON.stringify(await engine.updateWeights(name, version, { file: request.file })));
+  }
+  throw new HttpError('bad-body', 'the body must be {"file": "<path inside the model directory>"}');
 }
 
 function index(body: string, { engine }: HttpSettings) {

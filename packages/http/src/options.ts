@@ -7,6 +7,8 @@ import manifest from '../package.json' with { type: 'json' };
 export interface NereidHttpOptions {
   /** Serves the requests. */
   readonly engine: InferenceEngine;
+  /** Whether clients may exchange the weights of models for those of a file in the model directory. Default false. */
+  readonly allowWeightUpdates?: boolean;
   /** Receives unexpected failures, whole; clients see a bland message. Default: drops them. */
   readonly logger?: Logger;
   /** `name` in the server metadata. Default `nereid`. */
@@ -49,6 +51,7 @@ export function resolveOptions(options: NereidHttpOptions): HttpSettings {
   const maxInputBytes = options.maxInputBytes ?? DEFAULT_MAX_INPUT_BYTES;
   return {
     engine: options.engine,
+    allowWeightUpdates: options.allowWeightUpdates ?? false,
     logger: options.logger ?? silentLogger,
     serverName: options.serverName ?? 'nereid',
     serverVersion: options.serverVersion ?? manifest.version,

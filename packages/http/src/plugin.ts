@@ -62,7 +62,7 @@ class FastifyFront {
     if (raw.method !== method || route.kind === 'infer') return methodNotAllowedAnswer(method);
     try {
       const body = takesBody(route) ? await this.#readText(raw) : '';
-      return answerCall(route, body, this.#settings);
+      return await answerCall(route, body, this.#settings);
     } catch (thrown) {
       return failureAnswer(thrown, this.#settings.logger);
     }

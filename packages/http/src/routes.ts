@@ -1,10 +1,10 @@
 /**
  * Paths of the protocol. `M` = `/v2/models/NAME[/versions/N]`:
- * `/v2` · `/v2/health/{live,ready}` · `M` · `M/{ready,config,stats,infer}` · `/v2/models/stats` · `/v2/repository[/REPO]/index` ·
+ * `/v2` · `/v2/health/{live,ready}` · `M` · `M/{ready,config,stats,infer,weights}` · `/v2/models/stats` · `/v2/repository[/REPO]/index` ·
  * `/v2/repository[/REPO]/models/NAME/{load,unload}`. Case matters, a trailing slash does not belong, the query is ignored.
  */
 
-type ModelRouteKind = 'model' | 'model-ready' | 'config' | 'stats';
+type ModelRouteKind = 'model' | 'model-ready' | 'config' | 'stats' | 'weights';
 
 interface ModelAddress {
   readonly name: string;
@@ -19,7 +19,7 @@ export type Route =
   /** `repository` is '' when the path names none. */
   | { readonly kind: 'load' | 'unload'; readonly name: string; readonly repository: string };
 
-const POST_ROUTES: ReadonlySet<Route['kind']> = new Set(['infer', 'index', 'load', 'unload']);
+const POST_ROUTES: ReadonlySet<Route['kind']> = new Set(['infer', 'weights', 'index', 'load', 'unload']);
 
 /** The one method a route answers to. */
 export function methodOf(route: Route): 'GET' | 'POST' {
@@ -61,6 +61,7 @@ const MODEL_ACTIONS = new Map<string | undefined, ModelRouteKind | 'infer'>([
   ['config', 'config'],
   ['stats', 'stats'],
   ['infer', 'infer'],
+  ['weights', 'weights'],
 ]);
 
 function matchModel([name, ...rest]: readonly string[]): Route | undefined {

@@ -10,6 +10,7 @@ import {
   type InferenceResponse,
   InferenceServerError,
   type Logger,
+  type WeightsSource,
 } from '@nereid/core';
 import { ModelRepository } from '@nereid/repository';
 import { createEngine, type InferenceEngine } from '@nereid/serving';
@@ -88,7 +89,12 @@ export type ServeOptions = Partial<ServerFactoryOptions> & {
 export async function serve(options: ServeOptions = {}): Promise<Served> {
   const { factory = true, wrap = (engine) => engine, ...rest } = options;
   const root = writeRepository();
-  const models = { addsub: ADD_SUB, picky: { compute: refuseNegative }, broken: { compute: () => [] } };
+  const updateWeights = async (source: WeightsSource) => ({ updated: [JSON.stringify(source)], kept: [], ignored: [] });
+  const models = {
+    addsub: { ...ADD_SUB, updateWeights },
+    picky: { compute: refuseNegative },
+    broken: { compute: () => [] },
+  };
   const backend = new FakeBackend({ compute: identity(['OUTPUT__0']), models });
   const serving = createEngine({ repository: new ModelRepository({ paths: [root] }), backends: [backend] });
   await serving.load();

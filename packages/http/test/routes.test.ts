@@ -15,6 +15,8 @@ describe('matchRoute', () => {
     ['/v2/models/m/ready', { kind: 'model-ready', name: 'm', version: '' }],
     ['/v2/models/m/versions/3/ready', { kind: 'model-ready', name: 'm', version: '3' }],
     ['/v2/models/m/config', { kind: 'config', name: 'm', version: '' }],
+    ['/v2/models/m/weights', { kind: 'weights', name: 'm', version: '' }],
+    ['/v2/models/m/versions/3/weights', { kind: 'weights', name: 'm', version: '3' }],
     ['/v2/models/m/stats', { kind: 'stats', name: 'm', version: '' }],
     ['/v2/models/m/versions/007/infer', { kind: 'infer', name: 'm', version: '7' }],
     ['/v2/models/stats', { kind: 'all-stats' }],

@@ -1,6 +1,6 @@
 /** What front ends see of the engine. Everything here is independent of any protocol. */
 import type { BatchingStatistics } from '@nereid/batching';
-import type { InferenceRequest } from '@nereid/core';
+import type { InferenceRequest, WeightsReport, WeightsSource } from '@nereid/core';
 import type { ModelConfig } from '@nereid/model-config';
 
 export type ModelState = 'UNKNOWN' | 'READY' | 'UNAVAILABLE' | 'LOADING' | 'UNLOADING';
@@ -80,6 +80,11 @@ export interface InferenceEngine {
   infer(request: InferenceRequest): void;
   modelMetadata(name: string, version?: string): ModelMetadata;
   modelConfig(name: string, version?: string): ModelConfig;
+  /**
+   * Exchanges the weights of a version while it serves: each batch has all old or all new ones, and requests that come once the promise has resolved
+   * get the new. A file is named relative to the model directory.
+   */
+  updateWeights(name: string, version: string, source: WeightsSource): Promise<WeightsReport>;
   /** One version, one model's ready versions, or every ready version of every model. */
   statistics(name?: string, version?: string): readonly ModelStatistics[];
   /** Every known model, ascending by name and version. */

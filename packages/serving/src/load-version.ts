@@ -114,10 +114,10 @@ async function assemble(
   const active = opened.filter(({ isPassive }) => !isPassive).map(({ instance }) => instance);
   const scheduler = openScheduler(plan.config, { options: context.scheduler, instances: active, clock });
   reports.scheduler = scheduler;
-  const { name, config, version } = plan;
+  const { name, config, version, modelDirectory } = plan;
   const { statistics } = reports;
   const parts = { model, instances: opened, scheduler, check, statistics, clock };
-  return new LoadedVersion({ name, version: version.version, config, labels, ...parts });
+  return new LoadedVersion({ name, version: version.version, modelDirectory, config, labels, ...parts });
 }
 
 /** Where the execution reports of all instances of a version go. The scheduler comes later than the instances that report. */

@@ -6,9 +6,13 @@ import {
   type InstanceSpec,
   type LoadedModel,
   type RequestObserver,
+  type WeightsReport,
+  type WeightsSource,
 } from '@nereid/core';
 import type { ModelConfig } from '@nereid/model-config';
+import { resolveInside } from '@nereid/repository';
 import type { ModelStatistics } from './engine.ts';
+import { ServingError } from './errors.ts';
 import type { Labels } from './labels.ts';
 import { closeModel, type OpenInstance } from './open-instance.ts';
 import type { VersionScheduler } from './open-scheduler.ts';
@@ -18,6 +22,7 @@ import type { VersionStatistics } from './statistics.ts';
 export interface LoadedVersionInit {
   readonly name: string;
   readonly version: string;
+  readonly modelDirectory: string;
   readonly config: ModelConfig;
   readonly labels: Labels;
   readonly model: LoadedModel;
@@ -92,6 +97,27 @@ export class LoadedVersion implements RequestObserver {
   failed(request: InferenceRequest): void {
     this.#statistics.failed(request, this.#clock.nowMicros());
     this.#release();
+  }
+
+  /**
+   * Exchanges the model's weights while it serves; holds the version like a request.
+   * @throws {InferenceServerError} when the backend cannot, the file lies outside of the model directory, or the weights do not fit
+   */
+  async updateWeights(source: WeightsSource): Promise<WeightsReport> {
+    const { model, modelDirectory } = this.#init;
+    if (model.updateWeights === undefined) {
+      throw new ServingError(
+        'unsupported',
+        `the backend of model '${this.name}' does not exchange weights; load a new version`,
+      );
+    }
+    this.#inFlight++;
+    try {
+      const inside = 'file' in source ? { file: await resolveInside(modelDirectory, source.file) } : source;
+      return await model.updateWeights(inside);
+    } finally {
+      this.#release();
+    }
   }
 
   statistics(): ModelStatistics {

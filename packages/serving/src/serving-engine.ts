@@ -6,6 +6,8 @@ import {
   InferenceServerError,
   type Logger,
   silentLogger,
+  type WeightsReport,
+  type WeightsSource,
 } from '@nereid/core';
 import type { ModelConfig } from '@nereid/model-config';
 import type { ModelRepository } from '@nereid/repository';
@@ -169,6 +171,10 @@ export class ServingEngine implements InferenceEngine, AsyncDisposable {
 
   modelConfig(name: string, version = ''): ModelConfig {
     return this.#models.find(name, version).config;
+  }
+
+  async updateWeights(name: string, version: string, source: WeightsSource): Promise<WeightsReport> {
+    return this.#models.find(name, version).updateWeights(source);
   }
 
   statistics(name?: string, version = ''): readonly ModelStatistics[] {

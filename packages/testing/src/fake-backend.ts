@@ -7,6 +7,8 @@ import type {
   LoadedModel,
   ModelContext,
   ModelInstance,
+  WeightsReport,
+  WeightsSource,
 } from '@nereid/core';
 import { type Computation, identity } from './computations.ts';
 import { FakeInlineInstance, FakeInstance, type FakeInstanceInit, type RecordedBatch } from './fake-instance.ts';
@@ -23,6 +25,8 @@ export interface FakeModelOptions {
   readonly inline?: boolean;
   /** What loading the model throws. */
   readonly loadFailure?: InferenceServerError;
+  /** Exchange of weights, see `LoadedModel.updateWeights`; none by default. */
+  readonly updateWeights?: (source: WeightsSource) => Promise<WeightsReport>;
   /** The model's own check of a request, see `LoadedModel.validate`; none by default. */
   readonly validate?: (request: InferenceRequest) => void;
 }
@@ -106,6 +110,7 @@ class FakeModel implements LoadedModel {
   readonly title: string;
   instanceCount = 0;
   readonly validate?: (request: InferenceRequest) => void;
+  readonly updateWeights?: (source: WeightsSource) => Promise<WeightsReport>;
   readonly #context: ModelContext<unknown>;
   readonly #init: FakeModelInit;
 
@@ -114,6 +119,7 @@ class FakeModel implements LoadedModel {
     this.#context = context;
     this.#init = init;
     if (init.options.validate !== undefined) this.validate = init.options.validate;
+    if (init.options.updateWeights !== undefined) this.updateWeights = init.options.updateWeights;
   }
 
   async createInstance(context: InstanceContext): Promise<ModelInstance> {
