@@ -6,9 +6,10 @@ import type { ServerOptions } from './options.ts';
 
 /** Runs every kind of PyTorch model: Python source (`runtime: "model.py"`) in processes of its own, everything else on LibTorch in this one. */
 export function pytorchBackend({
+  customOps,
   defaultMaxBatchSize,
-}: Pick<ServerOptions, 'defaultMaxBatchSize'>): Backend<ModelConfig> {
-  const native = new PyTorchBackend({ defaultMaxBatchSize });
+}: Pick<ServerOptions, 'customOps' | 'defaultMaxBatchSize'>): Backend<ModelConfig> {
+  const native = new PyTorchBackend({ customOps, defaultMaxBatchSize });
   const python = new PythonRuntimeBackend();
   return {
     name: native.name,

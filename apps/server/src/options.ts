@@ -26,6 +26,10 @@ export interface ServerOptions {
   readonly files: readonly ServedFile[];
   /** Largest batch of a model that batches without a bound, where its configuration leaves it out. */
   readonly defaultMaxBatchSize: number;
+  /** Libraries of operators outside torch. */
+  readonly customOps: readonly string[];
+  /** Whether clients may exchange weights. */
+  readonly allowWeightUpdates: boolean;
   /** Variant `configs/<name>.pbtxt` of the configurations, if any. */
   readonly configName?: string | undefined;
   /** Whether every model must have a configuration file. */
@@ -75,6 +79,8 @@ export function optionsFromFlags({ values, given, files }: ParsedFlags): {
       repositories: values['model-repository'],
       files: namedFiles(files, values['model-name']),
       defaultMaxBatchSize: settings.defaultMaxBatchSize,
+      customOps: values['custom-ops'],
+      allowWeightUpdates: values['allow-weight-updates'],
       configName: values['model-config-name'] || undefined,
       requireConfig: values['disable-auto-complete-config'] || values['strict-model-config'],
       strictReadiness: values['strict-readiness'],

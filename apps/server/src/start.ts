@@ -46,7 +46,7 @@ export async function startServer(options: ServerOptions, log: Log): Promise<Run
       throw new StartError(
         'failed to load all models; the errors above say why (--exit-on-error=false serves the others)',
       );
-    const app = options.http && (await openHttp(engine, { ...options.http, id: options.id }, log));
+    const app = options.http && (await openHttp(engine, { ...options, ...options.http }, log));
     return new Server({ engine, app, options, files });
   } catch (error) {
     await engine.stop({ timeoutMs: options.exitTimeoutMs });
@@ -101,13 +101,14 @@ const LAST_BYTES_MS = 2000;
 
 async function openHttp(
   engine: ServingEngine,
-  http: HttpOptions & { readonly id: string },
+  http: HttpOptions & Pick<ServerOptions, 'id' | 'allowWeightUpdates'>,
   log: Log,
 ): Promise<FastifyInstance> {
   const front = {
     engine,
     logger: log,
     serverName: http.id,
+    allowWeightUpdates: http.allowWeightUpdates,
     maxInputBytes: http.maxInputBytes,
     maxBodyBytes: http.maxBodyBytes,
     headersTimeoutMs: http.headersTimeoutMs,

@@ -104,6 +104,12 @@ describe('options become what the server is made of', () => {
     expect(read(`--log-verbose=${text}`).options.log.verbose).toBe(level);
   });
 
+  test('libraries of operators may be repeated, and weights are exchanged only when that is allowed', () => {
+    expect(read().options).toMatchObject({ customOps: [], allowWeightUpdates: false });
+    const { options } = read('--custom-ops=/a.so', '--custom-ops', 'b.so', '--allow-weight-updates=true');
+    expect(options).toMatchObject({ customOps: ['/a.so', 'b.so'], allowWeightUpdates: true });
+  });
+
   test('without --allow-http there is no HTTP', () => {
     expect(read('--allow-http=false').options.http).toBeUndefined();
   });

@@ -1,3 +1,4 @@
+import { InvalidArgumentError } from 'commander';
 import type { Io } from '../io.ts';
 
 /** What a command needs of its surroundings. */
@@ -10,4 +11,19 @@ export interface CommandContext {
 /** The part of a help text that shows how it is done. */
 export function examples(...lines: readonly string[]): string {
   return `\nExamples:\n${lines.map((line) => `  $ ${line}\n`).join('')}`;
+}
+
+/** Value of an option that takes the version of a model. */
+export function version(text: string): string {
+  if (/^\d+$/.test(text)) return text;
+  throw new InvalidArgumentError('A version is a whole number.');
+}
+
+/** Reads the value of an option that takes a whole number of at least `min`. */
+export function wholeNumber(min: number): (text: string) => number {
+  return (text) => {
+    const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+    if (value >= min && value <= 2 ** 31 - 1) return value;
+    throw new InvalidArgumentError(`It must be a whole number from ${min} to ${2 ** 31 - 1}.`);
+  };
 }

@@ -1,5 +1,5 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type CommandContext, examples } from './command.ts';
+import { type Command, Option } from 'commander';
+import { type CommandContext, examples, version, wholeNumber } from './command.ts';
 
 export interface InferOptions {
   readonly url: string;
@@ -54,17 +54,4 @@ export function addInferCommand(program: Command, { io, exit }: CommandContext):
 
 function collect(value: string, values: readonly string[]): readonly string[] {
   return [...values, value];
-}
-
-function version(text: string): string {
-  if (/^\d+$/.test(text)) return text;
-  throw new InvalidArgumentError('A version is a whole number.');
-}
-
-function wholeNumber(min: number): (text: string) => number {
-  return (text) => {
-    const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-    if (value >= min && value <= 2 ** 31 - 1) return value;
-    throw new InvalidArgumentError(`It must be a whole number from ${min} to ${2 ** 31 - 1}.`);
-  };
 }

@@ -1,5 +1,5 @@
 /** The few calls of the v2 protocol that a single inference takes. */
-import { type Datatype, isDatatype, type Shape } from '@nereid/core';
+import { type Datatype, isDatatype, type Shape, type WeightsReport } from '@nereid/core';
 import type { EncodedMessage } from '@nereid/protocol';
 import { CliError } from '../errors.ts';
 import { type Exchange, exchange, type Reply } from './exchange.ts';
@@ -66,6 +66,17 @@ export class ModelClient {
     });
   }
 
+  /** Exchanges the model's weights for those of a file in its directory on the server; see `metadata`. */
+  async updateWeights(file: string): Promise<WeightsReport> {
+    const { body } = await this.#call(`${this.#model}/weights`, {
+      method: 'POST',
+      body: Buffer.from(JSON.stringify({ file })),
+      headers: { 'content-type': 'application/json' },
+    });
+    const report = asObject(parse(body.toString('utf8'))) ?? {};
+    return { updated: strings(report.updated), kept: strings(report.kept), ignored: strings(report.ignored) };
+  }
+
   async #call(path: string, request: Omit<Exchange, 'timeoutMs'>): Promise<InferAnswer> {
     const { status, headers, body } = await this.#exchange(path, request);
     if (status !== 200) throw refusal(status, body.toString('utf8'), this.#server);
@@ -128,6 +139,10 @@ function parse(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+function strings(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.map(String) : [];
 }
 
 function asObject(value: unknown): Readonly<Record<string, unknown>> | undefined {

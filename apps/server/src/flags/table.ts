@@ -106,6 +106,19 @@ export const FLAGS = {
     group: 'Models',
     help: 'Setting of a backend; may be repeated. default-max-batch-size is the largest batch of a model that batches without a bound. Default 4.',
   },
+  'custom-ops': {
+    kind: 'list',
+    default: [],
+    placeholder: 'LIBRARY',
+    group: 'Models',
+    help: 'Shared library with operators outside torch, opened before the first model; may be repeated. Its code runs in the server.',
+  },
+  'allow-weight-updates': {
+    kind: 'bool',
+    default: false,
+    group: 'Models',
+    help: 'Let clients exchange the weights of compiled packages for those of a file in the model directory (POST …/weights).',
+  },
   'model-load-thread-count': {
     kind: 'int',
     default: 4,
