@@ -1,5 +1,5 @@
-// The CUDA half compiles against a CUDA LibTorch only (NEREID_CUDA, set by CMake). It has never been compiled or run:
-// no machine with a GPU was at hand.
+// The CUDA half is built against a CUDA LibTorch only (NEREID_CUDA, set by CMake). scripts/check-cuda.mjs compiles it; it
+// has never been run.
 #include "runtime/device.h"
 
 #ifdef NEREID_CUDA
