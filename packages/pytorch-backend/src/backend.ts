@@ -5,7 +5,7 @@ import { checkStringRanks, inputSpecs, outputSpecs, refuseUnsupported } from './
 import { completeModel } from './completion/complete-model.ts';
 import { DEFAULT_MAX_BATCH_SIZE } from './completion/plan-batch.ts';
 import { openOperators } from './custom-operators.ts';
-import { locateFile } from './locate-file.ts';
+import { filesByCapability, locateFile } from './locate-file.ts';
 import type { PyTorchModel } from './model.ts';
 import { loadNative, type Native } from './native.ts';
 import { openModel } from './open-model.ts';
@@ -71,10 +71,12 @@ export class PyTorchBackend implements Backend<ModelConfig> {
     const file = await locateFile({ modelName, versionDirectory, platform, filename });
     const entries = [...config.parameters].map(([key, { stringValue }]) => [key, stringValue] as const);
     const parameters = readParameters({ modelName, engine: file.engine, entries, logger });
+    const gpuFiles = filesByCapability({ modelName, versionDirectory }, config.ccModelFilenames);
     const names = config.modelOperations?.opLibraryFilename ?? [];
     return openModel({
       native: await this.#openNative(logger),
       file,
+      filesByCapability: gpuFiles,
       modelName,
       modelVersion,
       versionDirectory,

@@ -7,7 +7,7 @@ import type { ModelConfig } from '@nereid/model-config';
 import { bindAoti } from './aoti-signature.ts';
 import { checkStringRanks, inputSpecs, outputSpecs, refuseUnsupported } from './check-config.ts';
 import { resolveOperators } from './custom-operators.ts';
-import { type LocatedFile, locateFile } from './locate-file.ts';
+import { filesByCapability, type LocatedFile, locateFile } from './locate-file.ts';
 import { readParameters } from './parameters.ts';
 import type { OutputSpec } from './tensor-spec.ts';
 import { bindTorchScriptInputs, bindTorchScriptOutputs } from './torchscript-signature.ts';
@@ -45,6 +45,7 @@ export async function checkModelFile(options: CheckModelFileOptions): Promise<Mo
   };
   await attempt(() => refuseUnsupported(modelName, config));
   await attempt(() => checkStringRanks(modelName, config));
+  await attempt(() => filesByCapability({ modelName, versionDirectory }, config.ccModelFilenames));
   const file = await attempt(() => {
     const { platform, defaultModelFilename: filename } = config;
     return locateFile({ modelName, versionDirectory, platform, filename });

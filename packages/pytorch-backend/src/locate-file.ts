@@ -24,6 +24,18 @@ export interface FileRequest {
   readonly filename: string;
 }
 
+/**
+ * Files for GPUs of a compute capability, by capability (`9.0`). They are not looked at: a machine has only some of them.
+ * @throws {PyTorchBackendError} `file`: one outside of the version directory
+ */
+export function filesByCapability(
+  request: Pick<FileRequest, 'modelName' | 'versionDirectory'>,
+  names: ReadonlyMap<string, string>,
+): ReadonlyMap<string, string> {
+  const field = 'cc_model_filenames';
+  return new Map([...names].map(([capability, name]) => [capability, insidePath(request, { field, name })]));
+}
+
 /** A file that torch can open, and which part of torch opens it. */
 export interface LocatedFile {
   readonly path: string;
@@ -69,7 +81,7 @@ async function sniff(modelName: string, path: string): Promise<ModelFile> {
 
 async function existingPath(request: FileRequest, engine: Engine | undefined): Promise<string> {
   const names = request.filename === '' ? defaultNames(engine) : [request.filename];
-  const paths = names.map((name) => insidePath(request, name));
+  const paths = names.map((name) => insidePath(request, { field: 'default_model_filename', name }));
   for (const path of paths) if (await exists(path)) return path;
   throw fileError(
     'UNAVAILABLE',
@@ -81,12 +93,15 @@ function defaultNames(engine: Engine | undefined): readonly string[] {
   return engine === undefined ? Object.values(DEFAULT_FILENAMES) : [DEFAULT_FILENAMES[engine]];
 }
 
-function insidePath({ modelName, versionDirectory }: FileRequest, name: string): string {
+function insidePath(
+  { modelName, versionDirectory }: Pick<FileRequest, 'modelName' | 'versionDirectory'>,
+  { field, name }: { readonly field: string; readonly name: string },
+): string {
   const path = resolveInside(versionDirectory, name);
   if (path !== undefined) return path;
   throw fileError(
     'INVALID_ARG',
-    `model '${modelName}': default_model_filename is '${name}', which is not inside the version directory '${versionDirectory}'`,
+    `model '${modelName}': ${field} is '${name}', which is not inside the version directory '${versionDirectory}'`,
   );
 }
 

@@ -23,6 +23,8 @@ import { bindTorchScriptInputs, bindTorchScriptOutputs } from './torchscript-sig
 export interface OpenModelRequest {
   readonly native: Native;
   readonly file: LocatedFile;
+  /** Absolute paths that stand for the file on GPUs of a compute capability (`9.0`). */
+  readonly filesByCapability?: ReadonlyMap<string, string> | undefined;
   readonly modelName: string;
   readonly modelVersion: string;
   /** By default that of the file. */
@@ -60,6 +62,14 @@ function operatorLibraries(request: OpenModelRequest): OperatorLibraries {
   return { modelName, modelDirectory, names: [...names, ...parameters.customOpsLibraries], allowed };
 }
 
+/** The file for instances on a device. */
+export function fileFor({ file, filesByCapability, native }: FileChoice, device: Device): string {
+  const capability = typeof device === 'number' && device >= 0 ? native.buildInfo().gpus[device] : undefined;
+  return (capability === undefined ? undefined : filesByCapability?.get(capability)) ?? file.path;
+}
+
+type FileChoice = Pick<OpenModelRequest, 'file' | 'filesByCapability'> & { readonly native: Pick<Native, 'buildInfo'> };
+
 function versionDirectoryOf({ versionDirectory, file }: OpenModelRequest): string {
   return versionDirectory ?? dirname(file.path);
 }
@@ -84,14 +94,19 @@ function threadsPerInstance({ parameters, cores, instances, modelName, logger }:
 }
 
 async function openTorchScript(request: OpenModelRequest, intraOpThreads: number): Promise<PyTorchModel> {
-  const { native, file, modelName, parameters, logger } = request;
+  const { native, modelName, parameters, logger } = request;
   const owner = settingsOwner(request);
   const process = processSettings(parameters, owner);
   const pool = new ModulePool({
     shared: parameters.weightSharing,
     open: (device) =>
       torchLoad(modelName, () =>
-        native.loadTorchScript({ path: file.path, inferenceMode: parameters.inferenceMode, device, process }),
+        native.loadTorchScript({
+          path: fileFor(request, device),
+          inferenceMode: parameters.inferenceMode,
+          device,
+          process,
+        }),
       ),
   });
   return built({ request, pool, device: ordinalOf(firstDevice(request)) }, async (setUp) => {
@@ -113,7 +128,7 @@ async function openTorchScript(request: OpenModelRequest, intraOpThreads: number
 }
 
 async function openAoti(request: OpenModelRequest, intraOpThreads: number): Promise<PyTorchModel> {
-  const { native, file, modelName, parameters, instances } = request;
+  const { native, modelName, parameters, instances } = request;
   const owner = settingsOwner(request);
   const process = processSettings({ ...parameters, ...NO_JIT }, owner);
   const inspection = await inspectPackage(request);
@@ -129,7 +144,7 @@ async function openAoti(request: OpenModelRequest, intraOpThreads: number): Prom
     open: (device) =>
       torchLoad(modelName, () =>
         native.loadAoti({
-          path: file.path,
+          path: fileFor(request, device),
           modelName: inspection.model,
           numRunners: Math.max(1, instances.filter((spec) => deviceOf(spec) === device).length),
           device: compiledDevice(device, inspection),
@@ -159,10 +174,11 @@ async function openAoti(request: OpenModelRequest, intraOpThreads: number): Prom
 /** A compiled package has no use for the settings of TorchScript's executor. */
 const NO_JIT = { jitExecutor: undefined, jitProfiling: undefined, tensorFuser: undefined } as const;
 
-async function inspectPackage({ file, modelName, parameters }: OpenModelRequest): Promise<AotiInspection> {
+async function inspectPackage(request: OpenModelRequest): Promise<AotiInspection> {
+  const { modelName, parameters } = request;
   const wanted = parameters.aotiModelName;
   try {
-    const inspection = await inspectAoti(file.path, { model: wanted });
+    const inspection = await inspectAoti(fileFor(request, firstDevice(request)), { model: wanted });
     if (wanted !== undefined || inspection.models.length === 1 || inspection.model === 'model') return inspection;
     throw new PyTorchBackendError({
       code: 'INVALID_ARG',
