@@ -105,11 +105,12 @@ async function assemble(
 ): Promise<LoadedVersion> {
   const { model, plan, context } = from;
   const { check, instances, labels, samples } = from.parts;
-  const { clock } = context;
+  const { clock, logger } = context;
   const reports = new Reports();
   // One after another: two loads of one model at once would need twice its memory.
   for (const planned of instances) {
-    await openInstance({ ...planned, modelName: plan.name, model, check, samples, report: reports.take }, opened);
+    const opening = { ...planned, modelName: plan.name, model, check, samples, clock, logger, report: reports.take };
+    await openInstance(opening, opened);
   }
   const active = opened.filter(({ isPassive }) => !isPassive).map(({ instance }) => instance);
   const scheduler = openScheduler(plan.config, { options: context.scheduler, instances: active, clock });

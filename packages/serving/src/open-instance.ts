@@ -1,9 +1,11 @@
 import {
+  type Clock,
   type ExecutionReport,
   type InferenceRequest,
   InferenceServerError,
   type InstanceSpec,
   type LoadedModel,
+  type Logger,
   type ModelInstance,
 } from '@nereid/core';
 import type { RequestCheck } from './request-check.ts';
@@ -25,13 +27,15 @@ export interface InstanceOpening {
   readonly samples: readonly WarmupSample[];
   readonly spec: InstanceSpec;
   readonly isPassive: boolean;
+  readonly clock: Clock;
+  readonly logger: Logger;
   /** Takes the report of every execution but those of warmup. */
   readonly report: (execution: ExecutionReport) => void;
 }
 
 /** Creates an instance, adds it to `opened` at once, and warms it up unless it is passive. */
 export async function openInstance(opening: InstanceOpening, opened: OpenInstance[]): Promise<void> {
-  const { isPassive, model, modelName, report, samples, spec } = opening;
+  const { isPassive, model, modelName, clock, logger, report, samples, spec } = opening;
   let isWarm = false;
   const instance = await model.createInstance({
     spec,
@@ -40,7 +44,7 @@ export async function openInstance(opening: InstanceOpening, opened: OpenInstanc
     },
   });
   opened.push({ instance, spec, isPassive });
-  if (!isPassive) await warmUp(samples, { modelName, instance, accept: acceptance(opening) });
+  if (!isPassive) await warmUp(samples, { modelName, instance, clock, logger, accept: acceptance(opening) });
   isWarm = true;
 }
 

@@ -1,7 +1,7 @@
 import { decodeBytes, elements, type InferenceRequest } from '@nereid/core';
-import { addSub, FakeBackend, identity } from '@nereid/testing';
+import { addSub, FakeBackend, identity, ManualClock } from '@nereid/testing';
 import { describe, expect, it } from 'vitest';
-import { ADD_SUB, ask, loaded, type Tree } from './fixture.ts';
+import { ADD_SUB, ask, loaded, serve, type Tree } from './fixture.ts';
 
 const input = (name: string, data: string, type = 'TYPE_FP32'): string =>
   `inputs { key: "${name}" value { data_type: ${type} dims: [ 3 ] ${data} } } `;
@@ -34,6 +34,27 @@ describe('warmup', () => {
       [1, [1, 3]],
       [1, [1, 3]],
     ]);
+  });
+
+  it('logs how long the first run of each batch size took, on each instance', async () => {
+    const clock = new ManualClock();
+    const backend = new FakeBackend({ compute: addSub(), clock, serviceMicros: (batch) => 1500 * batch.length });
+    const samples =
+      sample(`batch_size: 1 count: 2 ${ZEROS}`) + sample(`batch_size: 2 ${ZEROS}`) + sample(`batch_size: 1 ${ZEROS}`);
+    const served = serve(model(`${samples}instance_group { count: 2 }\n`), { backend, clock });
+    let isLoaded = false;
+    void served.engine.load().then(() => {
+      isLoaded = true;
+    });
+    while (!isLoaded) await clock.elapse(clock.pending > 0 ? 1500 : 0);
+    const lines = served.log.at('info').filter((line) => line.startsWith('warmup'));
+    expect(lines).toEqual(
+      ['good_0_0', 'good_0_1'].flatMap((instance) => [
+        `warmup of 'good': the first run with batch size 1 on instance '${instance}' took 1.500 ms`,
+        `warmup of 'good': the first run with batch size 2 on instance '${instance}' took 3.000 ms`,
+      ]),
+    );
+    await served[Symbol.asyncDispose]();
   });
 
   it('leaves out a sample of batch size 0, and passive instances', async () => {
