@@ -1,5 +1,5 @@
 /** Joins requests into the one batch that crosses into the addon. Bytes are viewed, never copied, on this side. */
-import type { InferenceRequest, Tensor } from '@nereid/core';
+import type { InferenceRequest, RequestSignature, Shape, Tensor } from '@nereid/core';
 import { InferenceServerError } from '@nereid/core';
 import type { Batch } from '@nereid/native';
 import { checkInputs, findInput, modelShape, rowsOf, sameItemShape } from './check-inputs.ts';
@@ -71,21 +71,30 @@ interface Collected {
   readonly tensors: Tensor[];
 }
 
+/** Signatures whose requests passed the checks, and for which model: those depend on nothing that differs between them. */
+const CHECKED = new WeakMap<RequestSignature, ModelPlan>();
+
 /** Appends the request's tensors in the order of the model, or says why it cannot run. */
 function collect(plan: ModelPlan, { request, first, tensors }: Collected): InferenceServerError | undefined {
   if (request.isCancelled) return cancelled(plan, request);
-  const known = first !== undefined && request.signature !== undefined && request.signature === first.signature;
+  const { signature } = request;
   try {
-    if (!known) checkInputs(plan, request);
+    if (signature === undefined || CHECKED.get(signature) !== plan) {
+      checkInputs(plan, request);
+      if (signature !== undefined) CHECKED.set(signature, plan);
+    }
   } catch (thrown) {
     return InferenceServerError.from(thrown);
   }
+  const isLikeFirst = first === undefined || (signature !== undefined && signature === first.signature);
   const start = tensors.length;
-  for (const [i, { spec }] of plan.inputs.entries()) {
-    const tensor = findInput(request, spec.name, i) ?? ABSENT;
-    if (!known && start > 0 && !goTogether(tensor, tensors[i] ?? ABSENT)) {
+  const { inputs } = plan;
+  for (let i = 0; i < inputs.length; i++) {
+    const name = inputs[i]?.spec.name ?? '';
+    const tensor = findInput(request, name, i) ?? ABSENT;
+    if (!isLikeFirst && !goTogether(tensor, tensors[i] ?? ABSENT)) {
       tensors.length = start;
-      return mixedShapes(plan, spec.name);
+      return mixedShapes(plan, name);
     }
     tensors.push(tensor);
   }
@@ -112,16 +121,18 @@ function buffersOf(plan: ModelPlan, tensors: readonly Tensor[]): Uint8Array[] {
 
 function shapesOf(plan: ModelPlan, tensors: readonly Tensor[]): number[] {
   const shapes: number[] = [];
-  for (const [i, input] of plan.inputs.entries()) {
-    const tensor = tensors[i] ?? ABSENT;
-    if (tensor === ABSENT) {
-      shapes.push(ABSENT_RANK);
-      continue;
-    }
-    const shape = modelShape(plan, input, tensor.shape);
-    shapes.push(shape.length, ...shape);
+  const { inputs } = plan;
+  for (let i = 0; i < inputs.length; i++) {
+    const [input, tensor] = [inputs[i], tensors[i]];
+    if (input === undefined || tensor === undefined || tensor === ABSENT) shapes.push(ABSENT_RANK);
+    else appendShape(shapes, modelShape(plan, input, tensor.shape));
   }
   return shapes;
+}
+
+function appendShape(shapes: number[], shape: Shape): void {
+  shapes.push(shape.length);
+  for (let i = 0; i < shape.length; i++) shapes.push(shape[i] ?? 0);
 }
 
 function cancelled(plan: ModelPlan, request: InferenceRequest): PyTorchBackendError {

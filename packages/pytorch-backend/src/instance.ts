@@ -143,9 +143,10 @@ export class PyTorchInstance implements ModelInstance {
       return;
     }
     this.#report(batch, outcome);
-    for (const [i, request] of batch.requests.entries()) {
-      const response = responses[i];
-      if (response !== undefined) this.#deliver(request, response);
+    const { requests } = batch;
+    for (let i = 0; i < requests.length; i++) {
+      const [request, response] = [requests[i], responses[i]];
+      if (request !== undefined && response !== undefined) this.#deliver(request, response);
     }
   }
 
