@@ -1,5 +1,6 @@
 /** Puts the parts of a server together and takes them apart again. */
 import { createServerFactory, nereidHttp } from '@nereid/http';
+import { usableGpus } from '@nereid/pytorch-backend';
 import { ModelRepository } from '@nereid/repository';
 import { createEngine, type ModelRow, type ServingEngine, type StopReport } from '@nereid/serving';
 import { type FastifyInstance, fastify } from 'fastify';
@@ -38,6 +39,7 @@ export async function startServer(options: ServerOptions, log: Log): Promise<Run
     strictReadiness: options.strictReadiness,
     modelLoadConcurrency: options.modelLoadConcurrency,
     requireConfig: options.requireConfig,
+    gpus: await usableGpus(),
   });
   try {
     const report = await engine.load();

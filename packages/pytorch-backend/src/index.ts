@@ -15,3 +15,4 @@ export type { PyTorchModel } from './model.ts';
 export type { NumericArray, RunData, RunInput, RunInputSpec, RunOutput } from './run-values.ts';
 export type { RunnableModel } from './runnable-model.ts';
 export { usableCores } from './usable-cores.ts';
+export { usableGpus } from './usable-gpus.ts';

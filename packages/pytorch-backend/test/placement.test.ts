@@ -2,6 +2,7 @@ import type { InstanceKind } from '@nereid/core';
 import { createModelConfig, instanceSpecs, resolveInstanceGroups } from '@nereid/model-config';
 import { tensor, valuesOf } from '@nereid/testing';
 import { describe, expect, it } from 'vitest';
+import { usableGpus } from '../src/index.ts';
 import { fileFor } from '../src/open-model.ts';
 import { inputsAndOutputs, ServedModel } from './served-model.ts';
 
@@ -78,4 +79,8 @@ describe('cc_model_filenames', () => {
     );
     await (await load('hopper.pt')).close();
   });
+});
+
+it('an addon for the CPU has no GPUs to use', async () => {
+  expect(await usableGpus()).toBeUndefined();
 });
