@@ -72,6 +72,20 @@ class Heavy(torch.nn.Module):
         return x * self.weight[0, 0]
 
 
+class Products(torch.nn.Module):
+    """Four products of 64 × 1024 by 1024 × 1024: enough work for several threads."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(1)
+        self.weight = torch.nn.Parameter(torch.randn(1024, 1024) / 32, requires_grad=False)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for _ in range(4):
+            x = torch.relu(x @ self.weight)
+        return x[:1]
+
+
 class PlusOne(torch.nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return torch.ops.nereid_test.plus_one(x)
@@ -114,6 +128,7 @@ MODULES = {
     "tensor_and_dict": TensorAndDict,
     "words": Words,
     "heavy": Heavy,
+    "products": Products,
 }
 
 
