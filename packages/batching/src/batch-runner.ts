@@ -65,7 +65,9 @@ export class BatchRunner {
    * @param isAlone  nothing else waits or runs
    */
   admitsInline(request: InferenceRequest, isAlone: boolean): boolean {
-    return this.#lane?.admits({ isAlone, inputBytes: inputBytesOf(request) }) ?? false;
+    if (this.#lane === undefined) return false;
+    // Under load nothing is alone: its size is not worth counting.
+    return this.#lane.admits({ isAlone, inputBytes: isAlone ? inputBytesOf(request) : 0 });
   }
 
   run({ batch, instance, isInline }: RunnableBatch): void {
@@ -93,7 +95,9 @@ export class BatchRunner {
   }
 
   #measured(micros: number, run: { readonly batch: readonly InferenceRequest[]; readonly isInline: boolean }): void {
-    this.#lane?.measured({ micros, inputBytes: batchBytes(run.batch), isInline: run.isInline });
+    if (this.#lane !== undefined) {
+      this.#lane.measured({ micros, inputBytes: batchBytes(run.batch), isInline: run.isInline });
+    }
     this.#lookAhead.measured(micros);
     for (const instance of this.instances) instance.capacity = this.#lookAhead.depth(instance.model.capacity);
   }
