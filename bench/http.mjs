@@ -1,10 +1,13 @@
 /**
- * The example MLP over HTTP, Nereid beside the least a Node.js server can do, in alternating rounds of one run.
+ * The example MLP over HTTP in alternating rounds of one run: Nereid as the example is configured (one request per execution), Nereid with
+ * `dynamic_batching { }`, and the least a Node.js server can do.
  *
  * usage: node bench/http.mjs [--rounds N] [--seconds S] [--json FILE]
  */
 import { execFile } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { appendFileSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
 import { measure, serve, start } from './src/server.mjs';
@@ -25,23 +28,36 @@ const run = promisify(execFile);
 
 const median = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)];
 
-const servers = { nereid: await serve(repository), bare: await start([here('src/bare-server.mjs')]) };
+/** The example with dynamic batching, in a repository of its own. */
+function batchingRepository() {
+  const path = mkdtempSync(join(tmpdir(), 'nereid-bench-'));
+  cpSync(join(repository, 'mlp'), join(path, 'mlp'), { recursive: true });
+  appendFileSync(join(path, 'mlp', 'config.pbtxt'), 'dynamic_batching { }\n');
+  return path;
+}
 
-const perConnections = () => Object.fromEntries(CONNECTIONS.map((connections) => [connections, []]));
-const measured = { nereid: perConnections(), bare: perConnections() };
+const batching = batchingRepository();
+const servers = {
+  nereid: await serve(repository),
+  batching: await serve(batching),
+  bare: await start([here('src/bare-server.mjs')]),
+};
+const names = Object.keys(servers);
+
+const measured = new Map(CONNECTIONS.map((connections) => [connections, { nereid: [], batching: [], bare: [] }]));
 try {
   for (const server of Object.values(servers))
     for (const connections of CONNECTIONS) await measure(server, { connections, seconds: 1 });
   for (let round = 0; round < rounds; round++) {
-    for (const connections of CONNECTIONS) {
-      // Who goes first alternates, so that neither always meets the warmer machine.
-      const order = round % 2 === 0 ? ['nereid', 'bare'] : ['bare', 'nereid'];
-      for (const name of order)
-        measured[name][connections].push(await measure(servers[name], { connections, seconds }));
+    for (const [connections, results] of measured) {
+      // Who goes first changes, so that nobody always meets the warmer machine.
+      const order = names.map((_, i) => names[(i + round) % names.length]);
+      for (const name of order) results[name].push(await measure(servers[name], { connections, seconds }));
     }
   }
 } finally {
   for (const { stop } of Object.values(servers)) stop();
+  rmSync(batching, { recursive: true });
 }
 
 const loop = (await run(process.execPath, [here('src/addon-loop.mjs'), String(seconds)])).stdout
@@ -50,25 +66,29 @@ const loop = (await run(process.execPath, [here('src/addon-loop.mjs'), String(se
   .map((line) => JSON.parse(line));
 const loopAt = (connections) => loop.find(({ depth }) => depth === connections).callsPerSecond;
 
-const rows = CONNECTIONS.map((connections) => {
-  const [ours, bare] = [measured.nereid[connections], measured.bare[connections]];
-  const ratios = ours.map((result, round) => result.requestsPerSecond / bare[round].requestsPerSecond);
-  const rate = median(ours.map((result) => result.requestsPerSecond));
-  return {
-    connections,
-    'requests/s': rate,
-    'p50 us': median(ours.map((result) => result.p50)),
-    'p99 us': median(ours.map((result) => result.p99)),
-    'bare requests/s': median(bare.map((result) => result.requestsPerSecond)),
-    'ratio to bare': Number(median(ratios).toFixed(3)),
-    'ratio range': `${Math.min(...ratios).toFixed(2)}-${Math.max(...ratios).toFixed(2)}`,
-    'cpu us/request': Math.round(median(ours.map((result) => result.cpuPerRequest))),
-    'bare cpu us/request': Math.round(median(bare.map((result) => result.cpuPerRequest))),
-    'ratio to addon loop': Number((rate / loopAt(connections)).toFixed(3)),
-    failures: [...ours, ...bare].reduce((sum, { failures }) => sum + failures, 0),
-  };
-});
+const rows = [...measured].flatMap(([connections, { bare, ...ours }]) =>
+  Object.entries(ours).map(([name, results]) => {
+    const ratios = results.map((result, round) => result.requestsPerSecond / bare[round].requestsPerSecond);
+    const rate = median(results.map((result) => result.requestsPerSecond));
+    return {
+      connections,
+      server: name === 'batching' ? 'nereid, dynamic batching' : name,
+      'requests/s': rate,
+      'p50 us': median(results.map((result) => result.p50)),
+      'p99 us': median(results.map((result) => result.p99)),
+      'cpu us': Math.round(median(results.map((result) => result.cpuPerRequest))),
+      'bare requests/s': median(bare.map((result) => result.requestsPerSecond)),
+      'bare cpu us': Math.round(median(bare.map((result) => result.cpuPerRequest))),
+      'to bare': Number(median(ratios).toFixed(3)),
+      range: `${Math.min(...ratios).toFixed(2)}-${Math.max(...ratios).toFixed(2)}`,
+      'to addon loop': Number((rate / loopAt(connections)).toFixed(3)),
+      failures: [...results, ...bare].reduce((sum, { failures }) => sum + failures, 0),
+    };
+  }),
+);
 console.table(rows);
 console.table(loop);
-if (values.json)
-  writeFileSync(values.json, `${JSON.stringify({ rounds, seconds, rows, loop, measured }, undefined, 2)}\n`);
+if (values.json) {
+  const raw = Object.fromEntries(measured);
+  writeFileSync(values.json, `${JSON.stringify({ rounds, seconds, rows, loop, measured: raw }, undefined, 2)}\n`);
+}
