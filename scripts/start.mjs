@@ -60,10 +60,9 @@ await runMain(async () => {
   await setUp({ withTests: false });
   if (args.includes('--smoke')) return smoke(args.filter((arg) => arg !== '--smoke'));
   const server = serve(args, 'inherit');
-  for (const signal of ['SIGINT', 'SIGTERM']) {
-    process.removeAllListeners(signal);
-    process.on(signal, () => server.kill(signal));
-  }
+  // A terminal sends SIGINT to the server as well; twice would end it without letting requests finish.
+  process.removeAllListeners('SIGINT').on('SIGINT', () => {});
+  process.removeAllListeners('SIGTERM').on('SIGTERM', () => server.kill('SIGTERM'));
   const [code] = await once(server, 'exit');
   return code ?? 1;
 });
