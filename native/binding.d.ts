@@ -246,8 +246,8 @@ export interface NativeError extends Error {
 }
 
 /**
- * One batch. The arrays are read during the call and not kept; the bytes behind `buffers` are borrowed until the batch completed: they are kept alive,
- * and the caller leaves them unchanged. A model that works in place may change the bytes of a request that is alone. Sizes that do not agree fail the
+ * One batch. The caller leaves the arrays unchanged: `rows` and `shapes` of the batch before, given again, need not cross again. The bytes behind
+ * `buffers` are borrowed until the batch completed: they are kept alive, and the caller leaves them unchanged too. A model that works in place may change the bytes of a request that is alone. Sizes that do not agree fail the
  * batch with INVALID_ARG.
  */
 export interface Batch {
@@ -273,6 +273,7 @@ export interface Outcome {
 
 export interface OutputTensor {
   readonly datatype: DatatypeNumber;
+  /** The same array as for the batch before while the numbers are the same. */
   readonly shape: readonly number[];
   /**
    * Contiguous bytes of the whole batch. Up to 4 KiB they are copied; larger ones are external memory that holds the tensor until the buffer

@@ -228,6 +228,10 @@ std::vector<Weight> ReadWeights(const Napi::Value& value) {
 void ReadBatch(napi_env env, napi_value buffers, napi_value rows, napi_value shapes, Batch& batch) {
   ReadIntegers(env, rows, "rows must be an array of numbers", batch.rows);
   ReadIntegers(env, shapes, "shapes must be an array of numbers", batch.shapes);
+  ReadBuffers(env, buffers, batch);
+}
+
+void ReadBuffers(napi_env env, napi_value buffers, Batch& batch) {
   batch.buffers.resize(ArrayLength(env, buffers, kBuffersExpected));
   for (uint32_t i = 0; i < batch.buffers.size(); i++) {
     napi_value element = nullptr;

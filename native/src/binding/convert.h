@@ -26,6 +26,8 @@ std::vector<Weight> ReadWeights(const Napi::Value& value);
 // The three arrays of a batch; the bytes stay where they are, borrowed. Throws a JS TypeError if one is something
 // else.
 void ReadBatch(napi_env env, napi_value buffers, napi_value rows, napi_value shapes, Batch& batch);
+// Only the buffers: the rest of the batch is there.
+void ReadBuffers(napi_env env, napi_value buffers, Batch& batch);
 
 // Appends an outcome as the flat arguments that lib/crossing.js takes. Takes the memory of large outputs.
 void AppendOutcome(napi_env env, Outcome& outcome, MemoryLedger& memory, std::vector<napi_value>& arguments);

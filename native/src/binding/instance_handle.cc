@@ -37,7 +37,8 @@ Napi::Value InstanceHandle::Create(Napi::Env env, const std::shared_ptr<ModelSlo
   // The functions are closures over the handle: there is no `this` that could be another object.
   Napi::Object object = Napi::Object::New(env);
   object["execute"] =
-      Napi::Function::New(env, [handle](const Napi::CallbackInfo& info) { handle->Execute(info); }, "execute");
+      Napi::Function::New(env, [handle](const Napi::CallbackInfo& info) { return handle->Execute(info); }, "execute");
+  object["wakeUp"] = Napi::Function::New(env, [handle](const Napi::CallbackInfo&) { handle->WakeUp(); }, "wakeUp");
   object["executeSync"] = Napi::Function::New(
       env, [handle](const Napi::CallbackInfo& info) { return handle->ExecuteSync(info); }, "executeSync");
   object["close"] =
@@ -54,20 +55,26 @@ InstanceHandle::InstanceHandle(Napi::Env env, std::shared_ptr<ModelSlot> slot, s
   instance_.emplace(std::move(model), std::move(options), *this);
 }
 
-void InstanceHandle::Execute(const Napi::CallbackInfo& info) {
+Napi::Value InstanceHandle::Execute(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   ThrowIfClosed(env);
-  std::unique_ptr<Job> job = TakeJob();
-  ReadBatch(env, info[0], info[1], info[2], job->batch);
+  std::unique_ptr<Job> job = ReadJob(info);
   environment_.Await(env);
-  instance_->Submit(std::move(job));
+  bool more_may_follow = false;
+  napi_get_value_bool(env, info[3], &more_may_follow);
+  napi_value owes_wake_up = nullptr;
+  napi_get_boolean(env, instance_->Submit(std::move(job), more_may_follow), &owes_wake_up);
+  return {env, owes_wake_up};
+}
+
+void InstanceHandle::WakeUp() {
+  if (instance_) instance_->WakeUp();
 }
 
 Napi::Value InstanceHandle::ExecuteSync(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   ThrowIfClosed(env);
-  std::unique_ptr<Job> job = TakeJob();
-  ReadBatch(env, info[0], info[1], info[2], job->batch);
+  std::unique_ptr<Job> job = ReadJob(info);
   const Status status = instance_->RunHere(job->batch, job->outcome);
   if (!status.ok()) throw Napi::Error(env, ToError(env, status));
   arguments_.clear();
@@ -120,6 +127,20 @@ void InstanceHandle::Ended() { environment_.Post(this, nullptr); }
 void InstanceHandle::ThrowIfClosed(Napi::Env env) const {
   if (!closing_.begun()) return;
   throw Napi::Error(env, ToError(env, Status::Unavailable("model instance '" + name_ + "' is closed")));
+}
+
+std::unique_ptr<Job> InstanceHandle::ReadJob(const Napi::CallbackInfo& info) {
+  std::unique_ptr<Job> job = TakeJob();
+  if (info[1].IsUndefined()) {
+    ReadBuffers(info.Env(), info[0], job->batch);
+    job->batch.rows = last_rows_;
+    job->batch.shapes = last_shapes_;
+    return job;
+  }
+  ReadBatch(info.Env(), info[0], info[1], info[2], job->batch);
+  last_rows_ = job->batch.rows;
+  last_shapes_ = job->batch.shapes;
+  return job;
 }
 
 void InstanceHandle::KeepJob(std::unique_ptr<Job> job) {

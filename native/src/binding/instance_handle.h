@@ -26,7 +26,9 @@ class InstanceHandle final : public CompletionSink, public std::enable_shared_fr
   InstanceHandle(Napi::Env env, std::shared_ptr<ModelSlot> slot, std::shared_ptr<Model> model, InstanceOptions options,
                  Napi::Function deliver);
 
-  void Execute(const Napi::CallbackInfo& info);
+  // Queues a batch; true: the instance owes its thread a WakeUp().
+  Napi::Value Execute(const Napi::CallbackInfo& info);
+  void WakeUp();
   Napi::Value ExecuteSync(const Napi::CallbackInfo& info);
   Napi::Promise Close(Napi::Env env);
 
@@ -42,6 +44,8 @@ class InstanceHandle final : public CompletionSink, public std::enable_shared_fr
   void Ended() override;
 
   void ThrowIfClosed(Napi::Env env) const;
+  // The batch of a call's first three arguments; without the second and third they are those of the call before.
+  std::unique_ptr<Job> ReadJob(const Napi::CallbackInfo& info);
   std::unique_ptr<Job> TakeJob();
   void KeepJob(std::unique_ptr<Job> job);
 
@@ -50,6 +54,8 @@ class InstanceHandle final : public CompletionSink, public std::enable_shared_fr
   const std::string name_;
   Napi::FunctionReference deliver_;
   std::vector<std::unique_ptr<Job>> spare_jobs_;
+  std::vector<int64_t> last_rows_;
+  std::vector<int64_t> last_shapes_;
   std::vector<napi_value> arguments_;  // of the call to JS that is being made
   Closing closing_;
   std::optional<Instance> instance_;  // empty once its thread has ended

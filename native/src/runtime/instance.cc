@@ -8,6 +8,9 @@
 namespace nereid {
 namespace {
 
+// Waking the thread costs about as much as a small model's run. More jobs than these do not wait for others.
+constexpr size_t kJobsPerWakeUp = 8;
+
 // Keeps the memory that vectors of an earlier run have grown to.
 void Clear(Outcome& outcome) {
   outcome.outputs.clear();
@@ -24,14 +27,24 @@ Instance::~Instance() {
   thread_.join();
 }
 
-void Instance::Submit(std::unique_ptr<Job> job) {
-  bool wake = false;
+bool Instance::Submit(std::unique_ptr<Job> job, bool more_may_follow) {
   {
     const std::lock_guard lock(mutex_);
     queue_.push_back(std::move(job));
-    wake = std::exchange(waiting_, false);
+    if (!waiting_) return false;
+    if (more_may_follow && queue_.size() < kJobsPerWakeUp) return true;
+    waiting_ = false;
   }
-  if (wake) changed_.notify_one();
+  changed_.notify_one();
+  return false;
+}
+
+void Instance::WakeUp() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (queue_.empty() || !std::exchange(waiting_, false)) return;
+  }
+  changed_.notify_one();
 }
 
 Status Instance::RunHere(const Batch& batch, Outcome& outcome) {

@@ -48,7 +48,11 @@ class Instance {
   Instance& operator=(const Instance&) = delete;
 
   // Queues a batch and returns at once. Its bytes are borrowed until Complete(). Not after Close(). Any thread.
-  void Submit(std::unique_ptr<Job> job);
+  // True: the thread sleeps and was left asleep because of `more_may_follow`; the caller owes it a WakeUp().
+  [[nodiscard]] bool Submit(std::unique_ptr<Job> job, bool more_may_follow);
+
+  // Starts what was queued while the thread slept. Any thread, at any time.
+  void WakeUp();
 
   // Runs a batch on the calling thread with one intra-op thread. The caller makes sure that nothing is queued.
   Status RunHere(const Batch& batch, Outcome& outcome);

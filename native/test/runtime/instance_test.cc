@@ -49,13 +49,18 @@ std::unique_ptr<Job> JobOf(int64_t rows) {
   return job;
 }
 
+// At once, as a batch that nothing follows.
+void Submit(Instance& instance, std::unique_ptr<Job> job) {
+  CHECK_EQ(instance.Submit(std::move(job), /*more_may_follow=*/false), false);
+}
+
 }  // namespace
 
 TEST(instance, finishes_what_is_queued_in_order_before_it_ends) {
   auto model = std::make_shared<EchoModel>();
   Recorder recorder;
   Instance instance(model, {}, recorder);
-  for (int i = 0; i < 100; i++) instance.Submit(JobOf(i));
+  for (int i = 0; i < 100; i++) Submit(instance, JobOf(i));
   instance.Close();
   model->gate.set_value();
   recorder.ended.get_future().wait();
@@ -69,8 +74,8 @@ TEST(instance, goes_on_after_a_batch_that_failed) {
   model->gate.set_value();
   Recorder recorder;
   Instance instance(model, {}, recorder);
-  instance.Submit(JobOf(-1));
-  instance.Submit(JobOf(1));
+  Submit(instance, JobOf(-1));
+  Submit(instance, JobOf(1));
   instance.Close();
   recorder.ended.get_future().wait();
   CHECK_EQ(recorder.jobs.at(0)->status.message(), std::string("negative"));
@@ -82,7 +87,7 @@ TEST(instance, drops_what_has_not_begun_when_abandoned) {
   Recorder recorder;
   {
     Instance instance(model, {}, recorder);
-    for (int i = 0; i < 10; i++) instance.Submit(JobOf(i));
+    for (int i = 0; i < 10; i++) Submit(instance, JobOf(i));
     model->started.get_future().wait();
     instance.Abandon();
     model->gate.set_value();
@@ -102,13 +107,46 @@ TEST(instance, wakes_for_batches_of_several_threads) {
   std::vector<std::thread> threads;
   for (int t = 0; t < kThreads; t++) {
     threads.emplace_back([&] {
-      for (int i = 0; i < kEach; i++) instance.Submit(JobOf(i));
+      for (int i = 0; i < kEach; i++) Submit(instance, JobOf(i));
     });
   }
   for (std::thread& thread : threads) thread.join();
   instance.Close();
   recorder.ended.get_future().wait();
   CHECK_EQ(recorder.jobs.size(), size_t{kThreads * kEach});
+}
+
+TEST(instance, leaves_its_thread_asleep_while_more_may_follow) {
+  auto model = std::make_shared<EchoModel>();
+  model->gate.set_value();
+  Recorder recorder;
+  Instance instance(model, {}, recorder);
+  // Until the thread sleeps, it takes what comes by itself.
+  int64_t submitted = 0;
+  while (!instance.Submit(JobOf(submitted++), /*more_may_follow=*/true)) std::this_thread::yield();
+  const auto recorded = [&] {
+    const std::lock_guard lock(recorder.mutex);
+    return static_cast<int64_t>(recorder.jobs.size());
+  };
+  CHECK_EQ(recorded(), submitted - 1);
+  instance.WakeUp();
+  while (recorded() < submitted) std::this_thread::yield();
+  instance.WakeUp();  // nothing is owed any more
+  instance.Close();
+  recorder.ended.get_future().wait();
+}
+
+TEST(instance, does_not_keep_many_batches_waiting_for_more) {
+  auto model = std::make_shared<EchoModel>();
+  model->gate.set_value();
+  Recorder recorder;
+  Instance instance(model, {}, recorder);
+  int owed = 0;
+  for (int i = 0; i < 1000; i++) owed = instance.Submit(JobOf(i), /*more_may_follow=*/true) ? owed + 1 : 0;
+  CHECK(owed < 8);
+  instance.Close();
+  recorder.ended.get_future().wait();
+  CHECK_EQ(recorder.jobs.size(), size_t{1000});
 }
 
 TEST(instance, runs_on_the_calling_thread_on_demand) {

@@ -23,6 +23,9 @@ export interface RunnableBatch {
 }
 
 /** What all schedulers share: runs batches in the slots of instances, measures them, and knows when the last one is over. */
+/** Of runs beside others, one in so many is measured. */
+const REPORTS_PER_MEASURE = 8;
+
 export class BatchRunner {
   readonly instances: readonly InstanceSlots[];
   readonly #options: BatchRunnerOptions;
@@ -32,6 +35,7 @@ export class BatchRunner {
   #isInline = false;
   /** Whether `observe` is in use; runs are timed here until then. */
   #isReported = false;
+  #passedOver = 0;
   readonly #stopped: Promise<void>;
   #isStopping = false;
   #resolveStopped: () => void = () => {};
@@ -87,6 +91,8 @@ export class BatchRunner {
   /** Takes an instance's report as the measure of what the model costs, from the first on in place of measures of its own. */
   observe({ requests, computeInputNs, computeInferNs, computeOutputNs }: ExecutionReport): void {
     if (requests.length === 0) return;
+    // Under load there are plenty of runs, and few of them tell enough.
+    if (this.#isReported && this.#executing > requests.length && ++this.#passedOver % REPORTS_PER_MEASURE !== 0) return;
     this.#isReported = true;
     this.#measured((computeInputNs + computeInferNs + computeOutputNs) / 1000, {
       batch: requests,

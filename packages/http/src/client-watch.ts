@@ -1,47 +1,35 @@
 /**
- * Tells an exchange that its answer is complete or its client gone. An answer that has the socket hears so itself; one that waits behind another on the
- * same connection does not, so the connection keeps a list of those.
+ * Tells exchanges that their client is gone. The connection keeps the list, and has one listener for all of its requests: those that are answered, and those
+ * that wait behind another and never hear of its end themselves.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 export interface Watcher {
-  /** The answer was handed over whole, or the connection is gone. May be called twice. */
+  /** The connection is gone. */
   closed(): void;
 }
 
-const WATCHER = Symbol('watcher');
-const WAITING = Symbol('watchers of waiting answers');
-
-interface WatchedResponse extends ServerResponse {
-  [WATCHER]?: Watcher;
-}
+const WATCHERS = Symbol('watchers of the connection');
 
 interface WatchedSocket extends Socket {
-  [WAITING]?: Set<Watcher>;
+  [WATCHERS]?: Set<Watcher>;
 }
 
-export function watchClient(request: IncomingMessage, response: WatchedResponse, watcher: Watcher): void {
-  response[WATCHER] = watcher;
-  response.on('close', onResponseClose);
-  if (response.socket === null) watchSocket(request.socket, response, watcher);
-}
-
-function onResponseClose(this: WatchedResponse): void {
-  this[WATCHER]?.closed();
-}
-
-function watchSocket(socket: WatchedSocket, response: ServerResponse, watcher: Watcher): void {
-  let waiting = socket[WAITING];
-  if (waiting === undefined) {
-    waiting = new Set();
-    socket[WAITING] = waiting;
-    socket.on('close', onSocketClose);
+export function watchClient(socket: WatchedSocket, watcher: Watcher): void {
+  let watchers = socket[WATCHERS];
+  if (watchers === undefined) {
+    watchers = new Set();
+    socket[WATCHERS] = watchers;
+    socket.on('close', onClose);
   }
-  waiting.add(watcher);
-  response.once('close', () => waiting.delete(watcher));
+  watchers.add(watcher);
 }
 
-function onSocketClose(this: WatchedSocket): void {
-  for (const watcher of this[WAITING] ?? []) watcher.closed();
+/** To be called when the exchange is over, whatever becomes of the connection. */
+export function unwatchClient(socket: WatchedSocket, watcher: Watcher): void {
+  socket[WATCHERS]?.delete(watcher);
+}
+
+function onClose(this: WatchedSocket): void {
+  for (const watcher of this[WATCHERS] ?? []) watcher.closed();
 }

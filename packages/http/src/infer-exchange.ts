@@ -7,7 +7,7 @@ import { InferenceRequest, type InferenceResponse, type InferenceServerError, ty
 import { type EncodedMessage, encodeError, type ModelTarget, ResponseFormat } from '@nereid/protocol';
 import { describeFailure } from './answer.ts';
 import { type BodySink, readBody } from './body-reader.ts';
-import { type Watcher, watchClient } from './client-watch.ts';
+import { unwatchClient, type Watcher, watchClient } from './client-watch.ts';
 import {
   acceptedEncoding,
   type ContentEncoding,
@@ -55,7 +55,7 @@ export class InferExchange implements Responder, BodySink, Watcher {
   start(): void {
     const { headers } = this.#message;
     try {
-      watchClient(this.#message, this.#reply, this);
+      watchClient(this.#message.socket, this);
       this.#contentEncoding = contentEncodingOf(headers['content-encoding']);
       this.#headerLength = headerLengthOf(headers['inference-header-content-length']);
       readBody(this.#message, { maxBytes: this.#maxBytes(), sink: this });
@@ -105,10 +105,11 @@ export class InferExchange implements Responder, BodySink, Watcher {
     this.refuse(error);
   }
 
+  /** The answer was handed over whole, or the connection is gone. */
   closed(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#release();
+    this.#settle();
     if (!this.#isAnswered) this.#request?.cancel();
   }
 
@@ -162,7 +163,8 @@ export class InferExchange implements Responder, BodySink, Watcher {
       message,
       sendTimeoutMs: this.#endpoint.settings.sendTimeoutMs,
     });
-    if (isCopied) this.#release();
+    if (isCopied) this.#settle();
+    else this.#reply.once('close', () => this.closed());
   }
 
   async #writeCompressed(message: EncodedMessage, encoding: Exclude<ContentEncoding, 'identity'>): Promise<void> {
@@ -172,6 +174,7 @@ export class InferExchange implements Responder, BodySink, Watcher {
       this.#release();
       const compressed = await compress(body, encoding);
       if (this.#isClosed) return;
+      this.#settle();
       this.#reply.writeHead(200, [
         ...this.#head(message.headerLength, compressed.length),
         'Content-Encoding',
@@ -201,7 +204,7 @@ export class InferExchange implements Responder, BodySink, Watcher {
   refuse(thrown: unknown): void {
     if (this.#isAnswered) return;
     this.#isAnswered = true;
-    this.#release();
+    this.#settle();
     const { settings } = this.#endpoint;
     const { status, message } = describeFailure(thrown, settings.logger);
     if (this.#isClosed) return;
@@ -217,6 +220,12 @@ export class InferExchange implements Responder, BodySink, Watcher {
     }
     this.#reply.writeHead(status, head);
     this.#reply.end(body);
+  }
+
+  /** Nothing is left to do, nor to hear of the client. */
+  #settle(): void {
+    this.#release();
+    unwatchClient(this.#message.socket, this);
   }
 
   /** Gives the memory of the answer back, once. */

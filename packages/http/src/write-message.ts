@@ -19,11 +19,12 @@ export interface OutgoingMessage {
 export function writeMessage(reply: ServerResponse, { headers, message, sendTimeoutMs }: OutgoingMessage): boolean {
   reply.writeHead(200, headers);
   const { header, blobs, byteLength } = message;
+  if (byteLength <= COPY_UP_TO_BYTES) {
+    endInOneWrite(reply, joined(message));
+    return true;
+  }
   if (blobs.length === 0) {
     reply.end(header, 'latin1');
-  } else if (byteLength <= COPY_UP_TO_BYTES) {
-    reply.end(joined(message), 'latin1');
-    return true;
   } else {
     reply.cork();
     reply.write(header, 'latin1');
@@ -32,6 +33,24 @@ export function writeMessage(reply: ServerResponse, { headers, message, sendTime
   }
   limitSending(reply, sendTimeoutMs);
   return blobs.length === 0;
+}
+
+interface WrittenResponse extends ServerResponse {
+  /** Head of the message as Node keeps it until its first write. */
+  _header?: unknown;
+}
+
+/**
+ * Ends the response with a body of one character per byte. `end(body)` gives the socket two pieces, the second one empty, and so takes the way of
+ * several; a body behind the head in Node's own string takes the short way of one. Without such a string or a connection of Node's, `end` it is.
+ */
+function endInOneWrite(reply: WrittenResponse, body: string): void {
+  if (typeof reply._header === 'string' && reply.socket instanceof Socket) {
+    reply._header += body;
+    reply.end();
+  } else {
+    reply.end(body, 'latin1');
+  }
 }
 
 function joined({ header, blobs }: EncodedMessage): string {

@@ -1,10 +1,10 @@
 /** Splits the results of a batch among its requests: each gets views of its own rows, in the order of the configuration. */
 import type { Datatype, InferenceRequest, InferenceResponse, Shape, Tensor } from '@nereid/core';
 import type { OutputTensor } from '@nereid/native';
-import { clientDatatype, clientDims } from './check-output.ts';
+import { clientDatatype, clientDims, type OutputCheck } from './check-output.ts';
 import { PyTorchBackendError } from './errors.ts';
 import type { GatheredBatch } from './gather.ts';
-import type { ModelPlan } from './model-plan.ts';
+import type { ModelPlan, PlannedOutput } from './model-plan.ts';
 import { BatchBuffers, type ReleaseBuffers, SharedResponse } from './shared-response.ts';
 
 /** One output of the whole batch, ready to be cut. */
@@ -64,24 +64,42 @@ export function emptyResponse(
   };
 }
 
+/** What was found out about an output of the batch before: it holds again for the same shape, datatype and number of rows. */
+interface Known {
+  readonly shape: Shape;
+  readonly datatype: OutputTensor['datatype'];
+  readonly total: number;
+  readonly found: Pick<Result, 'datatype' | 'dims'>;
+}
+
+const KNOWN = new WeakMap<PlannedOutput, Known>();
+
 function resultsOf(plan: ModelPlan, outputs: readonly OutputTensor[], total: number): readonly Result[] {
-  return plan.outputs.map((planned, i) => {
-    const tensor = outputs[i];
+  const results: Result[] = [];
+  for (let i = 0; i < plan.outputs.length; i++) {
+    const [planned, tensor] = [plan.outputs[i], outputs[i]];
+    if (planned === undefined) continue;
     const { name } = planned.spec;
     if (tensor === undefined) {
       const message = `model '${plan.modelName}': the run gave no result for output '${name}'`;
       throw new PyTorchBackendError({ code: 'INTERNAL', reason: 'output', message });
     }
-    const check = { plan, planned, tensor, rows: total };
-    return {
-      name,
-      datatype: clientDatatype(check),
-      dims: clientDims(check),
-      data: tensor.data,
-      rowBytes: tensor.data.byteLength / total,
-      offsets: tensor.offsets,
-    };
-  });
+    const { datatype, dims } = find({ plan, planned, tensor, rows: total });
+    const { data, offsets } = tensor;
+    results.push({ name, datatype, dims, data, rowBytes: data.byteLength / total, offsets });
+  }
+  return results;
+}
+
+/** Datatype and dimensions as clients see them. */
+function find(check: OutputCheck): Known['found'] {
+  const { planned, rows: total } = check;
+  const { shape, datatype } = check.tensor;
+  const known = KNOWN.get(planned);
+  if (known?.shape === shape && known.datatype === datatype && known.total === total) return known.found;
+  const found = { datatype: clientDatatype(check), dims: clientDims(check) };
+  KNOWN.set(planned, { shape, datatype, total, found });
+  return found;
 }
 
 interface Cut {
