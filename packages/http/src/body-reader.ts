@@ -67,6 +67,10 @@ function onEnd(this: ReadMessage): void {
  */
 export class DirectMessage extends IncomingMessage {
   [READER]: BodyReader | undefined;
+  /** Whether the whole body went to its reader. */
+  isRead = false;
+  /** Node's own mark of a body that somebody takes care of; without it the stream is emptied after the answer. */
+  declare _consuming: boolean;
 
   override push(piece: Buffer | null): boolean {
     const reader = this[READER];
@@ -76,9 +80,18 @@ export class DirectMessage extends IncomingMessage {
       return true;
     }
     reader.end();
-    return super.push(null);
+    this.isRead = true;
+    this._consuming = true;
+    return true;
   }
 }
+
+// What was read past the stream needs no end of it. (A property to TypeScript, an accessor in fact: so it cannot be overridden in the class.)
+Object.defineProperty(DirectMessage.prototype, 'readableEnded', {
+  get(this: DirectMessage): boolean {
+    return this.isRead || Reflect.get(IncomingMessage.prototype, 'readableEnded', this);
+  },
+});
 
 class BodyReader {
   readonly #sink: BodySink;

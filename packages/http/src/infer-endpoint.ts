@@ -7,6 +7,7 @@ import {
   type ModelTarget,
   RequestDecoder,
 } from '@nereid/protocol';
+import type { HeadWriter } from './answer-head.ts';
 import { type ExchangeInit, InferExchange } from './infer-exchange.ts';
 import type { HttpSettings } from './options.ts';
 import { matchRoute, pathOf } from './routes.ts';
@@ -15,6 +16,8 @@ import { matchRoute, pathOf } from './routes.ts';
 export interface ServerState {
   /** Whether connections should end with their current answer. */
   readonly isClosing: boolean;
+  /** Writes heads of answers; absent where others may add headers to them. */
+  readonly heads?: HeadWriter;
 }
 
 const CACHED_PATHS = 512;

@@ -2,10 +2,11 @@
  * One inference over HTTP, from the first byte to the last. Order of checks, the first failure wins: model (before this starts), Content-Encoding, length of the body, header
  * length, content, then the engine's own. States: reading → running → answered; the client may go away in each of them.
  */
-import type { IncomingMessage, OutgoingHttpHeader, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { InferenceRequest, type InferenceResponse, type InferenceServerError, type Responder } from '@nereid/core';
 import { type EncodedMessage, encodeError, type ModelTarget, ResponseFormat } from '@nereid/protocol';
 import { describeFailure } from './answer.ts';
+import { headerList } from './answer-head.ts';
 import { type BodySink, readBody } from './body-reader.ts';
 import { unwatchClient, type Watcher, watchClient } from './client-watch.ts';
 import {
@@ -158,8 +159,9 @@ export class InferExchange implements Responder, BodySink, Watcher {
 
   #write(message: EncodedMessage): void {
     this.#isAnswered = true;
+    this.#endIfClosing();
     const isCopied = writeMessage(this.#reply, {
-      headers: this.#head(message.headerLength, message.byteLength),
+      heads: this.#state.heads,
       message,
       sendTimeoutMs: this.#endpoint.settings.sendTimeoutMs,
     });
@@ -175,11 +177,9 @@ export class InferExchange implements Responder, BodySink, Watcher {
       const compressed = await compress(body, encoding);
       if (this.#isClosed) return;
       this.#settle();
-      this.#reply.writeHead(200, [
-        ...this.#head(message.headerLength, compressed.length),
-        'Content-Encoding',
-        encoding,
-      ]);
+      this.#endIfClosing();
+      const head = headerList({ headerLength: message.headerLength, contentLength: compressed.length });
+      this.#reply.writeHead(200, [...head, 'Content-Encoding', encoding]);
       this.#reply.end(compressed);
     } catch (thrown) {
       this.#isAnswered = false;
@@ -187,17 +187,9 @@ export class InferExchange implements Responder, BodySink, Watcher {
     }
   }
 
-  #head(headerLength: number | undefined, contentLength: number): OutgoingHttpHeader[] {
+  /** A server that closes ends its connections with their current answers. */
+  #endIfClosing(): void {
     if (this.#state.isClosing) this.#reply.shouldKeepAlive = false;
-    if (headerLength === undefined) return ['Content-Type', 'application/json', 'Content-Length', contentLength];
-    return [
-      'Content-Type',
-      'application/octet-stream',
-      'Inference-Header-Content-Length',
-      headerLength,
-      'Content-Length',
-      contentLength,
-    ];
   }
 
   /** Answers with a failure, unless the request was answered already. */
@@ -213,7 +205,8 @@ export class InferExchange implements Responder, BodySink, Watcher {
       return;
     }
     const body = encodeError(message);
-    const head = this.#head(undefined, Buffer.byteLength(body));
+    this.#endIfClosing();
+    const head = headerList({ headerLength: undefined, contentLength: Buffer.byteLength(body) });
     if (status === 503) head.push('Retry-After', settings.retryAfterSeconds);
     if (thrown instanceof HttpError && thrown.reason === 'unsupported-encoding') {
       head.push('Accept-Encoding', SUPPORTED_ENCODINGS);

@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { HeadWriter } from './answer-head.ts';
 import { DirectMessage } from './body-reader.ts';
 import { InferEndpoint, type ServerState } from './infer-endpoint.ts';
 import { type NereidHttpOptions, resolveOptions } from './options.ts';
@@ -37,6 +38,7 @@ export function createServerFactory(
   return (handler) => {
     const server = createServer(serverOptions(options));
     const state: ServerState = {
+      heads: new HeadWriter(),
       get isClosing() {
         return !server.listening;
       },

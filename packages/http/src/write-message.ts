@@ -1,12 +1,14 @@
-import type { OutgoingHttpHeader, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { EncodedMessage } from '@nereid/protocol';
+import { type HeadWriter, headerList, type WrittenResponse } from './answer-head.ts';
 
 /** Messages up to this size become one byte string, which Node joins with the head: cheaper than several pieces, and the tensors are free at once. */
 const COPY_UP_TO_BYTES = 4096;
 
 export interface OutgoingMessage {
-  readonly headers: OutgoingHttpHeader[];
+  /** Where the response gets no headers but these; else undefined. */
+  readonly heads: HeadWriter | undefined;
   readonly message: EncodedMessage;
   /** See `NereidHttpOptions.sendTimeoutMs`. */
   readonly sendTimeoutMs: number;
@@ -16,9 +18,11 @@ export interface OutgoingMessage {
  * Writes an answer: head, JSON header and blobs leave together.
  * @returns whether the blobs were copied; else they are read until the response closes
  */
-export function writeMessage(reply: ServerResponse, { headers, message, sendTimeoutMs }: OutgoingMessage): boolean {
-  reply.writeHead(200, headers);
-  const { header, blobs, byteLength } = message;
+export function writeMessage(reply: ServerResponse, { heads, message, sendTimeoutMs }: OutgoingMessage): boolean {
+  const { header, blobs, byteLength, headerLength } = message;
+  const head = { contentLength: byteLength, headerLength };
+  if (heads === undefined) reply.writeHead(200, headerList(head));
+  else heads.write(reply, head);
   if (byteLength <= COPY_UP_TO_BYTES) {
     endInOneWrite(reply, joined(message));
     return true;
@@ -33,11 +37,6 @@ export function writeMessage(reply: ServerResponse, { headers, message, sendTime
   }
   limitSending(reply, sendTimeoutMs);
   return blobs.length === 0;
-}
-
-interface WrittenResponse extends ServerResponse {
-  /** Head of the message as Node keeps it until its first write. */
-  _header?: unknown;
 }
 
 /**

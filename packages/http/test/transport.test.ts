@@ -67,6 +67,35 @@ describe.each([
     expect(ports.size).toBe(1);
   });
 
+  it('gives every answer the head that is its own, however alike they are', async () => {
+    await using served = await serve({ factory });
+    const socket = await open(served);
+    const longer = JSON.stringify({ ...ADD_SUB_JSON, id: 'some-id' });
+    const asked = [JSON_BODY, JSON_BODY, longer, JSON_BODY];
+    for (const body of asked) socket.write(head([`Content-Length: ${body.length}`]) + body);
+    socket.write(head(['Connection: close', `Content-Length: ${JSON_BODY.length}`]) + JSON_BODY);
+    const answers = (await exchange(socket)).split(/(?=HTTP\/1\.1 )/).map((answer) => {
+      const [top = '', body = ''] = answer.split('\r\n\r\n');
+      const named = new Map(top.split('\r\n').map((line) => [line.split(': ')[0]?.toLowerCase(), line.split(': ')[1]]));
+      const isDated = Math.abs(Date.parse(named.get('date') ?? '') - Date.now()) < 60_000;
+      const id = Reflect.get(JSON.parse(body), 'id');
+      return [Number(named.get('content-length')) - body.length, named.get('connection'), isDated, id];
+    });
+    const kept = [0, 'keep-alive', true, undefined];
+    expect(answers).toEqual([kept, kept, [0, 'keep-alive', true, 'some-id'], kept, [0, 'close', true, undefined]]);
+  });
+
+  it('answers a client of HTTP/1.0 with a head of its own', async () => {
+    await using served = await serve({ factory });
+    const first = await open(served);
+    first.write(WHOLE);
+    await exchange(first, /\r\n\r\n/);
+    const second = await open(served);
+    second.write(WHOLE.replace('HTTP/1.1', 'HTTP/1.0'));
+    const text = await exchange(second);
+    expect([statuses(text), /connection: close/i.test(text)]).toEqual([[200], true]);
+  });
+
   it('takes chunked bodies, and bodies in many pieces', async () => {
     await using served = await serve({ factory });
     const socket = await open(served);
