@@ -38,6 +38,7 @@ export {
   type Responder,
 } from './request.ts';
 export type { Scheduler } from './scheduler.ts';
+export { type HeldState, SequenceState, type SequenceTurn } from './sequence.ts';
 export { elementCount, formatShape, type Shape, shapeMatches } from './shape.ts';
 export {
   decodeBytes,

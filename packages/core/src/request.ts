@@ -8,6 +8,7 @@
 import type { ExecutionReport } from './backend.ts';
 import type { BatchInfo } from './batch-info.ts';
 import type { InferenceServerError } from './errors.ts';
+import type { SequenceTurn } from './sequence.ts';
 import type { Tensor } from './tensor.ts';
 
 /** Value of a request or response parameter. 64-bit integers outside the safe range are bigints. */
@@ -118,6 +119,13 @@ export class InferenceRequest {
   execution: ExecutionTimes | undefined = undefined;
   /** Watches the answers; set by the engine before the request is enqueued. */
   observer: RequestObserver | undefined = undefined;
+  /** Its turn in its sequence; undefined for models without sequences. Set by the scheduler before the request runs. */
+  turn: SequenceTurn | undefined = undefined;
+  /**
+   * Asks for another turn in place of the final answer (iterative sequences). Set by a scheduler that gives one, before the request runs; absent where
+   * a request runs once.
+   */
+  reschedule: (() => void) | undefined = undefined;
   /**
    * Set by the scheduler while the request waits: called once when the client cancels, to take it out of the queue.
    * A request that already runs has none; it completes and its answer is dropped by the front end.
