@@ -7,20 +7,21 @@ const REASON_WIDTH = 80;
 
 export function announceModels(rows: readonly ModelRow[], log: Log): void {
   if (log.format === 'json') {
-    for (const { name, version, state, reason, instances } of rows) {
-      log.info({ model: name, version, state, reason, instances: instances.length }, 'model');
+    for (const { name, version, state, reason, instances, threads } of rows) {
+      log.info({ model: name, version, state, reason, instances: instances.length, threads }, 'model');
     }
     return;
   }
-  log.print(`${renderTable(['Model', 'Version', 'State', 'Instances', 'Reason'], rows.map(cells))}\n`);
+  log.print(`${renderTable(['Model', 'Version', 'State', 'Instances', 'Threads', 'Reason'], rows.map(cells))}\n`);
 }
 
-function cells({ name, version, state, reason, instances }: ModelRow): readonly string[] {
+function cells({ name, version, state, reason, instances, threads }: ModelRow): readonly string[] {
   return [
     name,
     version ?? '-',
     state ?? 'UNAVAILABLE',
     instances.length === 0 ? '-' : String(instances.length),
+    threads === undefined ? '-' : String(threads),
     wrap(reason ?? '', REASON_WIDTH),
   ];
 }

@@ -97,6 +97,8 @@ export interface WeightsReport {
 }
 
 export interface LoadedModel {
+  /** Intra-op threads of one run, on each instance; absent where the backend does not set them. */
+  readonly threads?: number;
   /**
    * Checks a request against what the model file itself declares (datatypes, ranges), after it passed the configuration's checks
    * and before it is queued. Absent when the file declares nothing.

@@ -24,11 +24,13 @@ export interface PythonModelInit {
 
 /** One loaded version of a model.py. Its code runs in the processes of its instances, and nowhere else. */
 export class PythonModel implements LoadedModel {
+  readonly threads: number;
   readonly #init: PythonModelInit;
   readonly #instances = new Set<PythonInstance>();
 
   constructor(init: PythonModelInit) {
     this.#init = init;
+    this.threads = init.parameters.numThreads;
   }
 
   /**

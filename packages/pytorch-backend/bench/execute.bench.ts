@@ -60,7 +60,7 @@ async function rawInstance() {
   let done = () => {};
   const raw: Instance = opened.createInstance({
     name: 'raw',
-    intraOpThreads: model.intraOpThreads,
+    intraOpThreads: model.threads,
     inferenceMode: true,
     optimizedExecution: true,
     inputs: [{ datatype: 11, key: '' }],

@@ -65,5 +65,5 @@ async function open(parameters: Readonly<Record<string, string>>) {
     await Promise.all(instances.map((instance) => instance.close()));
     await model.close();
   };
-  return { run, close, threads: model.intraOpThreads };
+  return { run, close, threads: model.threads };
 }

@@ -31,8 +31,7 @@ export interface PyTorchModelInit {
 
 /** One loaded version of a TorchScript module or AOTInductor package. */
 export class PyTorchModel implements LoadedModel {
-  /** Threads of one run, on each instance. */
-  readonly intraOpThreads: number;
+  readonly threads: number;
   /** Absent when the file declares no shapes. */
   readonly validate?: (request: InferenceRequest) => void;
 
@@ -42,7 +41,7 @@ export class PyTorchModel implements LoadedModel {
   constructor(init: PyTorchModelInit) {
     const { plan } = init;
     this.#init = init;
-    this.intraOpThreads = init.intraOpThreads;
+    this.threads = init.intraOpThreads;
     if (plan.inputs.some(({ declared }) => declared !== undefined))
       this.validate = (request) => checkRanges(plan, request);
   }

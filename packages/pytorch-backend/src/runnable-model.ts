@@ -49,7 +49,7 @@ export class RunnableModel {
     this.#workers = workers;
     this.inputs = init.inputs.map(({ name, datatype, shape, optional }) => ({ name, datatype, shape, optional }));
     this.outputs = init.outputs;
-    this.threads = init.model.intraOpThreads;
+    this.threads = init.model.threads;
     this.#inputs = new Map(
       init.inputs.flatMap((input) => [input.name, ...input.aliases].map((name) => [name, input] as const)),
     );

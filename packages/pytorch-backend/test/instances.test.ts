@@ -59,7 +59,7 @@ describe('instances', () => {
   ])('of %i share %i cores: %i threads each', async (instances, cores, expected) => {
     const logger = new CollectingLogger();
     await using served = await ServedModel.load({ ...MODE, instances, cores, logger });
-    expect(served.model.intraOpThreads).toBe(expected);
+    expect(served.model.threads).toBe(expected);
     expect(logger.lines).toContain(
       `info: model 'm': intra-op threads per run ${expected} (usable cores ${cores}, instances ${instances})`,
     );
@@ -73,7 +73,7 @@ describe('instances', () => {
       cores: 2,
       logger,
     });
-    expect(served.model.intraOpThreads).toBe(3);
+    expect(served.model.threads).toBe(3);
     expect(logger.lines.join('\n')).toContain(
       "warn: model 'm': INTRA_OP_THREAD_COUNT is 3 for each instance, 3 threads in all, but only 2 cores are usable",
     );

@@ -45,6 +45,8 @@ export class LoadedVersion implements RequestObserver {
   readonly config: ModelConfig;
   readonly labels: Labels;
   readonly instances: readonly InstanceSpec[];
+  /** Intra-op threads of each instance; undefined where the backend does not set them. */
+  readonly threads: number | undefined;
   readonly #init: LoadedVersionInit;
   readonly #clock: Clock;
   readonly #scheduler: VersionScheduler;
@@ -61,6 +63,7 @@ export class LoadedVersion implements RequestObserver {
     this.config = init.config;
     this.labels = init.labels;
     this.instances = init.instances.map(({ spec }) => spec);
+    this.threads = init.model.threads;
     this.#init = init;
     this.#clock = init.clock;
     this.#scheduler = init.scheduler;

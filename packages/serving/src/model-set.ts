@@ -15,6 +15,8 @@ export interface ModelRow {
   readonly reason?: string;
   /** Instances of a READY version; empty otherwise. */
   readonly instances: readonly InstanceSpec[];
+  /** Intra-op threads of each instance; undefined for a version that is not READY, and where the backend does not set them. */
+  readonly threads: number | undefined;
 }
 
 /** Every model the engine knows. */
@@ -72,7 +74,7 @@ export class ModelSet {
     return this.models.flatMap((model) =>
       model.index().map((entry) => {
         const loaded = entry.version === undefined ? undefined : model.find(entry.version);
-        return { ...entry, instances: loaded?.instances ?? [] };
+        return { ...entry, instances: loaded?.instances ?? [], threads: loaded?.threads };
       }),
     );
   }

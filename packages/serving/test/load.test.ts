@@ -368,6 +368,16 @@ describe('a load', () => {
     expect(new Set(served.backend.batches.map((batch) => batch.instance))).toEqual(new Set(['good_0_0', 'good_0_1']));
   });
 
+  it('passes on how many threads each instance of a loaded version has, where the backend tells', async () => {
+    const tree: Tree = { ...GOOD, 'told/config.pbtxt': ADD_SUB, 'told/1/model.fake': '', 'bad/config.pbtxt': 'x: 1\n' };
+    await using served = await loaded(tree, { backend: new FakeBackend({ models: { told: { threads: 3 } } }) });
+    expect(served.engine.models().map(({ name, threads }) => [name, threads])).toEqual([
+      ['bad', undefined],
+      ['good', undefined],
+      ['told', 3],
+    ]);
+  });
+
   it('gives backends the absolute paths and the complete configuration', async () => {
     const backend = new FakeBackend({ compute: addSub() });
     const contexts: { modelDirectory: string; versionDirectory: string; config: ModelConfig }[] = [];

@@ -21,6 +21,8 @@ export interface FakeModelOptions {
   readonly serviceMicros?: number | ((batch: readonly InferenceRequest[]) => number);
   /** Batches an instance takes at a time; 1 by default. */
   readonly capacity?: number;
+  /** Threads that a loaded model states, see `LoadedModel.threads`; none by default. */
+  readonly threads?: number;
   /** Whether instances have `executeInline`; false by default. */
   readonly inline?: boolean;
   /** What loading the model throws. */
@@ -109,6 +111,7 @@ interface FakeModelInit {
 class FakeModel implements LoadedModel {
   readonly title: string;
   instanceCount = 0;
+  readonly threads?: number;
   readonly validate?: (request: InferenceRequest) => void;
   readonly updateWeights?: (source: WeightsSource) => Promise<WeightsReport>;
   readonly #context: ModelContext<unknown>;
@@ -118,6 +121,7 @@ class FakeModel implements LoadedModel {
     this.title = `${context.name}/${context.version}`;
     this.#context = context;
     this.#init = init;
+    if (init.options.threads !== undefined) this.threads = init.options.threads;
     if (init.options.validate !== undefined) this.validate = init.options.validate;
     if (init.options.updateWeights !== undefined) this.updateWeights = init.options.updateWeights;
   }
