@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { InferenceRequest, type InferenceResponse, type InferenceServerError, type Responder } from '@nereid/core';
-import { type EncodedMessage, encodeError, type ModelTarget, ResponseFormat } from '@nereid/protocol';
+import { type EncodedMessage, encodeError, type ModelTarget, ResponseFormat, withBatch } from '@nereid/protocol';
 import { describeFailure } from './answer.ts';
 import { headerList } from './answer-head.ts';
 import { type BodySink, readBody } from './body-reader.ts';
@@ -39,6 +39,7 @@ export class InferExchange implements Responder, BodySink, Watcher {
   #headerLength: number | undefined;
   #request: InferenceRequest | undefined;
   #format = ResponseFormat.binary;
+  #tellsBatch = false;
   /** An answer of the model that is not the final one yet, or whose memory the socket still reads. */
   #held: InferenceResponse | undefined;
   #isAnswered = false;
@@ -126,6 +127,7 @@ export class InferExchange implements Responder, BodySink, Watcher {
     try {
       const decoded = this.#endpoint.decode(this.#target, body, this.#headerLength);
       this.#format = decoded.format;
+      this.#tellsBatch = decoded.tellsBatch;
       this.#request = new InferenceRequest(decoded, this);
     } catch (thrown) {
       this.#refuseContent(thrown);
@@ -146,7 +148,9 @@ export class InferExchange implements Responder, BodySink, Watcher {
 
   #answer(response: InferenceResponse): void {
     try {
-      const message = this.#format.encode(response, this.#request?.id ?? '');
+      const batch = this.#tellsBatch ? this.#request?.batch : undefined;
+      const told = batch === undefined ? response : withBatch(response, batch);
+      const message = this.#format.encode(told, this.#request?.id ?? '');
       const encoding = acceptedEncoding(this.#message.headers['accept-encoding']);
       if (encoding === 'identity') this.#write(message);
       else void this.#writeCompressed(message, encoding);

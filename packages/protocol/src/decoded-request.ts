@@ -30,6 +30,8 @@ export class DecodedRequest implements InferenceRequestInit {
   readonly signature: RequestSignature | undefined;
   /** How the answer is to be encoded: `format.encode(response, id)`. */
   readonly format: ResponseFormat;
+  /** Whether the answer is to tell of the batch that the request ran in: `withBatch(response, batch)`. */
+  readonly tellsBatch: boolean;
 
   /** @internal */
   constructor(parts: DecodedParts) {
@@ -47,5 +49,6 @@ export class DecodedRequest implements InferenceRequestInit {
     this.parameters = parameters.custom;
     this.signature = parts.signature;
     this.format = parts.format;
+    this.tellsBatch = parameters.tellsBatch;
   }
 }

@@ -33,6 +33,14 @@ export interface BatchStatisticsEntry {
   readonly computeOutput: DurationEntry;
 }
 
+/** How a scheduler formed batches; `batch_stats` counts executions, which is the same only where every batch runs. */
+export interface BatchingEntry {
+  /** Batches by their number of rows, ascending. */
+  readonly sizes: readonly { readonly batchSize: number; readonly count: number }[];
+  /** Batches by the reason why they were closed. */
+  readonly closed: Readonly<Record<string, number>>;
+}
+
 export interface ModelStatisticsEntry {
   readonly name: string;
   readonly version: string;
@@ -49,6 +57,8 @@ export interface ModelStatisticsEntry {
   readonly cacheHit: DurationEntry;
   readonly cacheMiss: DurationEntry;
   readonly batches: readonly BatchStatisticsEntry[];
+  /** Absent where each request runs by itself. Not in the original. */
+  readonly batching?: BatchingEntry;
 }
 
 export interface RepositoryIndexEntry {
@@ -74,7 +84,10 @@ export function encodeModelMetadata(model: ModelMetadataDocument): string {
   });
 }
 
-/** `{"model_stats":[…]}`; `response_stats` and `memory_usage` are there and empty, nothing fills them. */
+/**
+ * `{"model_stats":[…]}`; `response_stats` and `memory_usage` are there and empty, nothing fills them. `batching` is an addition to the protocol: clients of the
+ * original ignore it.
+ */
 export function encodeModelStatistics(models: readonly ModelStatisticsEntry[]): string {
   return JSON.stringify({ model_stats: models.map(statisticsEntry) });
 }
@@ -104,6 +117,10 @@ function duration({ count, ns }: DurationEntry): DurationEntry {
   return { count, ns };
 }
 
+function batchingEntry({ sizes, closed }: BatchingEntry): object {
+  return { batch_sizes: sizes.map(({ batchSize, count }) => ({ batch_size: batchSize, count })), closed };
+}
+
 function statisticsEntry(model: ModelStatisticsEntry): object {
   return {
     name: model.name,
@@ -129,5 +146,6 @@ function statisticsEntry(model: ModelStatisticsEntry): object {
       compute_output: duration(batch.computeOutput),
     })),
     memory_usage: [],
+    batching: model.batching && batchingEntry(model.batching),
   };
 }

@@ -14,6 +14,8 @@ export interface RequestParameters {
   readonly sequenceEnd: boolean;
   /** Whether outputs that the client did not list are sent as binary data. */
   readonly binaryDataOutput: boolean;
+  /** Whether the answer is to tell of the batch that the request ran in. */
+  readonly tellsBatch: boolean;
   /** Everything else, for the model. */
   readonly custom: ReadonlyMap<string, ParameterValue>;
 }
@@ -33,6 +35,7 @@ export function readRequestParameters(parameters: JsonValue | undefined): Reques
     sequenceStart: false,
     sequenceEnd: false,
     binaryDataOutput: false,
+    tellsBatch: false,
     custom: new Map(),
   };
   if (parameters === undefined) return result;
@@ -61,6 +64,9 @@ function readParameter(result: Mutable, key: string, value: JsonValue): void {
       break;
     case 'binary_data_output':
       result.binaryDataOutput = booleanParameter(value, place);
+      break;
+    case 'nereid_batch':
+      result.tellsBatch = booleanParameter(value, place);
       break;
     default:
       if (key.startsWith(RESERVED_PREFIX)) {

@@ -75,6 +75,34 @@ describe('documents', () => {
     });
   });
 
+  it('statistics: how batches formed, where the scheduler forms any', () => {
+    const none = { count: 0, ns: 0 };
+    const times = {
+      success: none,
+      fail: none,
+      queue: none,
+      computeInput: none,
+      computeInfer: none,
+      computeOutput: none,
+    };
+    const counts = {
+      lastInferenceMs: 0,
+      inferenceCount: 0,
+      executionCount: 0,
+      cacheHit: none,
+      cacheMiss: none,
+      batches: [],
+    };
+    const entry = { name: 'm', version: '1', ...counts, ...times };
+    const batching = { sizes: [{ batchSize: 4, count: 3 }], closed: { 'preferred-size': 3, delay: 0 } };
+    const [bare, told] = JSON.parse(encodeModelStatistics([entry, { ...entry, batching }])).model_stats;
+    expect(bare).not.toHaveProperty('batching');
+    expect(told).toEqual({
+      ...bare,
+      batching: { batch_sizes: [{ batch_size: 4, count: 3 }], closed: { 'preferred-size': 3, delay: 0 } },
+    });
+  });
+
   it('index: leaves out what is not known', () => {
     const rows = [
       { name: 'a' },
