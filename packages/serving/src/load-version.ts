@@ -109,8 +109,8 @@ async function assemble(
   const reports = new Reports();
   // One after another: two loads of one model at once would need twice its memory.
   for (const planned of instances) {
-    const opening = { ...planned, modelName: plan.name, model, check, samples, clock, logger, report: reports.take };
-    await openInstance(opening, opened);
+    const named = { modelName: plan.name, modelVersion: plan.version.version };
+    await openInstance({ ...named, ...planned, model, check, samples, clock, logger, report: reports.take }, opened);
   }
   const active = opened.filter(({ isPassive }) => !isPassive).map(({ instance }) => instance);
   const scheduler = openScheduler(plan.config, { options: context.scheduler, instances: active, clock });

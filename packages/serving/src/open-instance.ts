@@ -22,6 +22,7 @@ export interface OpenInstance {
 
 export interface InstanceOpening {
   readonly modelName: string;
+  readonly modelVersion: string;
   readonly model: LoadedModel;
   readonly check: RequestCheck;
   readonly samples: readonly WarmupSample[];
@@ -35,7 +36,7 @@ export interface InstanceOpening {
 
 /** Creates an instance, adds it to `opened` at once, and warms it up unless it is passive. */
 export async function openInstance(opening: InstanceOpening, opened: OpenInstance[]): Promise<void> {
-  const { isPassive, model, modelName, clock, logger, report, samples, spec } = opening;
+  const { isPassive, model, report, samples, spec } = opening;
   let isWarm = false;
   const instance = await model.createInstance({
     spec,
@@ -44,7 +45,7 @@ export async function openInstance(opening: InstanceOpening, opened: OpenInstanc
     },
   });
   opened.push({ instance, spec, isPassive });
-  if (!isPassive) await warmUp(samples, { modelName, instance, clock, logger, accept: acceptance(opening) });
+  if (!isPassive) await warmUp(samples, { ...opening, instance, accept: acceptance(opening) });
   isWarm = true;
 }
 

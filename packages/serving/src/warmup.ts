@@ -11,6 +11,7 @@ import type { WarmupSample } from './warmup-data.ts';
 
 export interface WarmupTarget {
   readonly modelName: string;
+  readonly modelVersion: string;
   readonly instance: ModelInstance;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -19,39 +20,43 @@ export interface WarmupTarget {
 }
 
 /**
- * Runs every sample on one instance, past scheduler and statistics, and logs how long the first run of each batch size took: what a client would have
- * waited without warmup.
+ * Runs every sample on one instance, past scheduler and statistics, and logs for each how long its first run took, which is what a client would have
+ * waited without warmup, and its last, which is what clients wait from now on.
  * @throws {ServingError} INVALID_ARG `warmup-failed` at the first sample that fails, with every error of it
  */
 export async function warmUp(samples: readonly WarmupSample[], target: WarmupTarget): Promise<void> {
-  const sizes = new Set<number>();
   for (const sample of samples) {
-    for (let run = 0; run < sample.count; run++) {
-      const start = target.clock.nowMicros();
-      await runSample(sample, target);
-      if (sizes.has(sample.batchSize)) continue;
-      sizes.add(sample.batchSize);
-      logFirst(target, { batchSize: sample.batchSize, micros: target.clock.nowMicros() - start });
-    }
+    const first = await timedRun(sample, target);
+    let last = first;
+    for (let run = 1; run < sample.count; run++) last = await timedRun(sample, target);
+    logRuns(target, { sample, firstRunMs: first, lastRunMs: last });
   }
 }
 
-function logFirst(
-  { modelName, instance, logger }: WarmupTarget,
-  { batchSize, micros }: { readonly batchSize: number; readonly micros: number },
+async function timedRun(sample: WarmupSample, target: WarmupTarget): Promise<number> {
+  const start = target.clock.nowMicros();
+  await runSample(sample, target);
+  return (target.clock.nowMicros() - start) / 1000;
+}
+
+function logRuns(
+  { modelName, modelVersion, instance, logger }: WarmupTarget,
+  { sample, ...times }: { readonly sample: WarmupSample; readonly firstRunMs: number; readonly lastRunMs: number },
 ): void {
-  const fields = { model: modelName, instance: instance.name, batchSize, firstRunMicros: micros };
-  const took = `${(micros / 1000).toFixed(3)} ms`;
+  const { name, batchSize, count } = sample;
+  const model = { model: modelName, version: modelVersion, instance: instance.name };
+  const last = count > 1 ? `, run ${count} ${times.lastRunMs.toFixed(3)} ms` : '';
   logger.info(
-    fields,
-    `warmup of '${modelName}': the first run with batch size ${batchSize} on instance '${instance.name}' took ${took}`,
+    { ...model, sample: name, batchSize, runs: count, ...times },
+    `warmup of '${modelName}' version ${modelVersion} on instance '${instance.name}': sample '${name}' with batch size ${batchSize}: ` +
+      `first run ${times.firstRunMs.toFixed(3)} ms${last}`,
   );
 }
 
 async function runSample(sample: WarmupSample, target: WarmupTarget): Promise<void> {
   const answers: Promise<InferenceServerError | undefined>[] = [];
   const requests = Array.from({ length: sample.batchSize }, () => {
-    const { request, answer } = makeRequest(sample, target.modelName);
+    const { request, answer } = makeRequest(sample, target);
     answers.push(answer);
     return request;
   });
@@ -66,11 +71,11 @@ async function runSample(sample: WarmupSample, target: WarmupTarget): Promise<vo
 }
 
 function makeRequest(
-  sample: WarmupSample,
-  modelName: string,
+  { inputs }: WarmupSample,
+  { modelName, modelVersion }: WarmupTarget,
 ): { request: InferenceRequest; answer: Promise<InferenceServerError | undefined> } {
   const { promise: answer, responder } = awaitAnswer();
-  const init = { modelName, modelVersion: '', id: '', inputs: sample.inputs, requestedOutputs: [] };
+  const init = { modelName, modelVersion, id: '', inputs, requestedOutputs: [] };
   return { request: new InferenceRequest(init, responder), answer };
 }
 

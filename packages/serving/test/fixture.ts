@@ -21,13 +21,20 @@ export const GOOD: Tree = { 'good/config.pbtxt': ADD_SUB, 'good/1/model.fake': '
 
 export class RecordingLogger implements Logger {
   readonly lines: string[] = [];
-  debug = (_: object, message: string) => void this.lines.push(`debug ${message}`);
-  info = (_: object, message: string) => void this.lines.push(`info ${message}`);
-  warn = (_: object, message: string) => void this.lines.push(`warn ${message}`);
-  error = (_: object, message: string) => void this.lines.push(`error ${message}`);
+  /** Of each line. */
+  readonly fields: object[] = [];
+  debug = (fields: object, message: string): void => this.#take(fields, `debug ${message}`);
+  info = (fields: object, message: string): void => this.#take(fields, `info ${message}`);
+  warn = (fields: object, message: string): void => this.#take(fields, `warn ${message}`);
+  error = (fields: object, message: string): void => this.#take(fields, `error ${message}`);
 
   at(level: 'info' | 'warn' | 'error'): string[] {
     return this.lines.filter((line) => line.startsWith(`${level} `)).map((line) => line.slice(level.length + 1));
+  }
+
+  #take(fields: object, line: string): void {
+    this.fields.push(fields);
+    this.lines.push(line);
   }
 }
 

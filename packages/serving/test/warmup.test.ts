@@ -36,11 +36,14 @@ describe('warmup', () => {
     ]);
   });
 
-  it('logs how long the first run of each batch size took, on each instance', async () => {
+  it('logs how long the first and the last run of each sample took, on each instance', async () => {
     const clock = new ManualClock();
-    const backend = new FakeBackend({ compute: addSub(), clock, serviceMicros: (batch) => 1500 * batch.length });
-    const samples =
-      sample(`batch_size: 1 count: 2 ${ZEROS}`) + sample(`batch_size: 2 ${ZEROS}`) + sample(`batch_size: 1 ${ZEROS}`);
+    let runs = 0;
+    // The first run on each instance is the slow one.
+    const serviceMicros = (batch: readonly InferenceRequest[]): number =>
+      (runs++ % 4 === 0 ? 9000 : 1500) * batch.length;
+    const backend = new FakeBackend({ compute: addSub(), clock, serviceMicros });
+    const samples = sample(`batch_size: 1 count: 3 ${ZEROS}`) + sample(`batch_size: 2 ${ZEROS}`).replace('"w"', '"v"');
     const served = serve(model(`${samples}instance_group { count: 2 }\n`), { backend, clock });
     let isLoaded = false;
     void served.engine.load().then(() => {
@@ -50,10 +53,20 @@ describe('warmup', () => {
     const lines = served.log.at('info').filter((line) => line.startsWith('warmup'));
     expect(lines).toEqual(
       ['good_0_0', 'good_0_1'].flatMap((instance) => [
-        `warmup of 'good': the first run with batch size 1 on instance '${instance}' took 1.500 ms`,
-        `warmup of 'good': the first run with batch size 2 on instance '${instance}' took 3.000 ms`,
+        `warmup of 'good' version 1 on instance '${instance}': sample 'w' with batch size 1: first run 9.000 ms, run 3 1.500 ms`,
+        `warmup of 'good' version 1 on instance '${instance}': sample 'v' with batch size 2: first run 3.000 ms`,
       ]),
     );
+    expect(served.log.fields).toContainEqual({
+      model: 'good',
+      version: '1',
+      instance: 'good_0_0',
+      sample: 'w',
+      batchSize: 1,
+      runs: 3,
+      firstRunMs: 9,
+      lastRunMs: 1.5,
+    });
     await served[Symbol.asyncDispose]();
   });
 
