@@ -58,7 +58,8 @@ export async function openModel(request: OpenModelRequest): Promise<PyTorchModel
 
 function operatorLibraries(request: OpenModelRequest): OperatorLibraries {
   const { modelName, parameters } = request;
-  const { modelDirectory = dirname(versionDirectoryOf(request)), names = [], allowed = [] } = request.operators ?? {};
+  const { names = [], allowed = [] } = request.operators ?? {};
+  const modelDirectory = modelDirectoryOf(request);
   return { modelName, modelDirectory, names: [...names, ...parameters.customOpsLibraries], allowed };
 }
 
@@ -69,6 +70,10 @@ export function fileFor({ file, filesByCapability, native }: FileChoice, device:
 }
 
 type FileChoice = Pick<OpenModelRequest, 'file' | 'filesByCapability'> & { readonly native: Pick<Native, 'buildInfo'> };
+
+function modelDirectoryOf(request: OpenModelRequest): string {
+  return request.operators?.modelDirectory ?? dirname(versionDirectoryOf(request));
+}
 
 function versionDirectoryOf({ versionDirectory, file }: OpenModelRequest): string {
   return versionDirectory ?? dirname(file.path);
@@ -253,6 +258,7 @@ async function runSetUp(request: OpenModelRequest, device: number): Promise<Mode
   return ModelSetUp.run({
     ...request,
     library,
+    modelDirectory: modelDirectoryOf(request),
     versionDirectory: versionDirectoryOf(request),
     device,
   });

@@ -1,4 +1,4 @@
-import { copyFile, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Init, ModelConfig } from '@nereid/model-config';
@@ -48,13 +48,17 @@ const AOTI = {
   config: inputsAndOutputs(['INPUT__0 FP32 -1 -1', 'INPUT__1 FP32 -1 -1'], ['OUTPUT__0 FP32 -1 -1']),
 };
 
+let modelDirectory = '';
+/** Of the version. */
 let directory = '';
 
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'nereid-set-up-'));
+  modelDirectory = await mkdtemp(join(tmpdir(), 'nereid-set-up-'));
+  directory = join(modelDirectory, '1');
+  await mkdir(directory);
 });
 
-afterEach(() => rm(directory, { recursive: true }));
+afterEach(() => rm(modelDirectory, { recursive: true }));
 
 async function calls(): Promise<readonly string[]> {
   const text = await readFile(join(directory, 'calls.txt'), 'utf8').catch(() => '');
@@ -182,12 +186,23 @@ describe('MODEL_INIT_LIBRARY', () => {
     await expect(load(text)).rejects.toThrow(/^failed to load model 'm': the library cannot be opened: .*text\.so/);
   });
 
-  it('must be an absolute path', async () => {
-    await expect(load('init.so')).rejects.toMatchObject({
-      reason: 'parameter',
-      message: "model 'm': parameter 'MODEL_INIT_LIBRARY' is 'init.so', expected an absolute path",
-    });
+  it('may lie in the model directory, wherever that is', async () => {
+    await copyFile(await recorder(RETURNS_STATE, FINI), join(modelDirectory, 'init.so'));
+    await (await load('$$TRITON_MODEL_DIRECTORY/init.so')).close();
+    expect(await calls()).toEqual(['init -1', 'fini with the state']);
   });
+
+  it.each(['init.so', '../init.so', '$$TRITON_MODEL_DIRECTORYinit.so'])(
+    'must be an absolute path, not %s',
+    async (path) => {
+      await expect(load(path)).rejects.toMatchObject({
+        reason: 'parameter',
+        message:
+          `model 'm': parameter 'MODEL_INIT_LIBRARY' is '${path}', expected an absolute path or one that begins with ` +
+          '$$TRITON_MODEL_DIRECTORY/',
+      });
+    },
+  );
 
   it('that is empty is as if it were not there', async () => {
     await (await load('')).close();
