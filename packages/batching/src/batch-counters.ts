@@ -15,6 +15,7 @@ export class BatchCounters {
     'preferred-size': 0,
     full: 0,
     'shape-change': 0,
+    'custom-strategy': 0,
     delay: 0,
     'instance-idle': 0,
     timeout: 0,

@@ -13,6 +13,15 @@ export interface BatchRules<R> {
   readonly maxDelayMicros: number;
   /** Whether two requests can run in one batch. */
   readonly canJoin: (first: R, next: R) => boolean;
+  /** Asks a custom strategy about one batch; absent without one. It must not throw. */
+  readonly startBatch?: (() => StrategyBatch<R>) | undefined;
+}
+
+/** A batch as a custom strategy sees it. */
+export interface StrategyBatch<R> {
+  /** Whether the request joins those before it. */
+  include(request: R): boolean;
+  end(): void;
 }
 
 /**
@@ -22,7 +31,7 @@ export interface BatchRules<R> {
  */
 export function batchRules<R>(
   config: Pick<DynamicBatching, 'preferredBatchSize' | 'maxQueueDelayMicroseconds'>,
-  { maxBatchSize, canJoin }: Pick<BatchRules<R>, 'maxBatchSize' | 'canJoin'>,
+  { maxBatchSize, canJoin, startBatch }: Pick<BatchRules<R>, 'maxBatchSize' | 'canJoin' | 'startBatch'>,
 ): BatchRules<R> {
   if (!Number.isInteger(maxBatchSize) || maxBatchSize < 0) {
     throw new RangeError(`maxBatchSize must be a whole number from 0 on, got ${maxBatchSize}`);
@@ -43,6 +52,7 @@ export function batchRules<R>(
     largestPreferred: Math.max(...preferred),
     maxDelayMicros,
     canJoin,
+    startBatch,
   };
 }
 
@@ -61,6 +71,9 @@ export interface ClosedBatch {
   readonly reason: BatchCloseReason;
 }
 
+/** What keeps a request out of a batch. */
+type Obstacle = Extract<BatchCloseReason, 'full' | 'shape-change' | 'custom-strategy'>;
+
 /**
  * Requests are offered in the order of service until one does not fit. Which of them are sent: up to the largest preferred size that they reach; else
  * all, once nothing is gained by waiting or the oldest has waited long enough (then beyond preferred sizes as well).
@@ -68,17 +81,20 @@ export interface ClosedBatch {
  */
 export class BatchPlan<R extends QueuedRequest> {
   readonly #rules: BatchRules<R>;
+  /** Undefined once it is over. */
+  #strategy: StrategyBatch<R> | undefined;
   #first: R | undefined;
   #count = 0;
   #rows = 0;
   #oldestMicros = Number.POSITIVE_INFINITY;
   /** Why no further request fits. */
-  #stop: 'full' | 'shape-change' | undefined;
+  #stop: Obstacle | undefined;
   /** Requests up to the best size so far: a preferred one, or the last before the preferred sizes are exceeded. */
   #best: ClosedBatch | undefined;
 
   constructor(rules: BatchRules<R>) {
     this.#rules = rules;
+    this.#strategy = rules.startBatch?.();
   }
 
   /** When the oldest request will have waited long enough. */
@@ -103,8 +119,11 @@ export class BatchPlan<R extends QueuedRequest> {
       const isPastPreferred = this.#rows + rows > this.#rules.largestPreferred;
       if (isPastPreferred) this.#best ??= { count: this.#count, reason: this.#stop ?? 'full' };
       if (this.#stop !== undefined) return false;
+    } else {
+      this.#first = request;
+      // A batch has one request at least.
+      this.#strategy?.include(request);
     }
-    this.#first ??= request;
     this.#count++;
     this.#rows += rows;
     this.#oldestMicros = Math.min(this.#oldestMicros, enqueuedMicros);
@@ -114,8 +133,20 @@ export class BatchPlan<R extends QueuedRequest> {
     return true;
   }
 
-  /** @returns undefined while more requests are to be waited for */
+  /** @returns undefined while more requests are to be waited for; else nothing more is to be asked of the plan */
   close(moment: PlanMoment): ClosedBatch | undefined {
+    const closed = this.#closed(moment);
+    if (closed !== undefined) this.giveUp();
+    return closed;
+  }
+
+  /** To be called when no batch is made of the plan. */
+  giveUp(): void {
+    this.#strategy?.end();
+    this.#strategy = undefined;
+  }
+
+  #closed(moment: PlanMoment): ClosedBatch | undefined {
     const isLate = this.#rules.maxDelayMicros > 0 && moment.nowMicros >= this.dueMicros;
     if (this.#best !== undefined && !isLate) return this.#best;
     const reason = this.#stop ?? this.#reasonForAll(moment, isLate);
@@ -131,8 +162,9 @@ export class BatchPlan<R extends QueuedRequest> {
     return isStopping ? 'stopping' : undefined;
   }
 
-  #obstacle(first: R, next: R, rows: number): 'full' | 'shape-change' | undefined {
+  #obstacle(first: R, next: R, rows: number): Obstacle | undefined {
     if (this.#rows + rows > this.#rules.maxBatchSize) return 'full';
-    return this.#rules.canJoin(first, next) ? undefined : 'shape-change';
+    if (!this.#rules.canJoin(first, next)) return 'shape-change';
+    return (this.#strategy?.include(next) ?? true) ? undefined : 'custom-strategy';
   }
 }

@@ -1,6 +1,6 @@
 /**
  * The dynamic batcher as a state machine: what happens goes in, what is to be done comes out. It knows no clock and no promise, and calls nothing but
- * the comparison of two requests.
+ * the comparison of two requests and a custom strategy.
  *
  * Requests stay in the queue until the very batch they run in is sent, so that every policy of the queue goes on applying to them. What is sent is
  * decided when an instance is free: at the end of the turn of the event loop in which requests came (so that those that come together run
@@ -180,7 +180,7 @@ export class DynamicPolicy<R extends BatchableRequest, I extends SlotCounter> {
   /** Keeps the held batch up to date without looking at the whole queue again. */
   #extendHeld(waiting: Waiting<R>): void {
     if (this.#held === undefined) return;
-    if (!this.#queue.isLast(waiting)) this.#held = undefined;
+    if (!this.#queue.isLast(waiting)) this.#dropHeld();
     else if (!this.#held.isComplete) this.#held.offer(waiting);
   }
 
@@ -203,7 +203,7 @@ export class DynamicPolicy<R extends BatchableRequest, I extends SlotCounter> {
   #cancel(waiting: Waiting<R>, nowMicros: number): void {
     if (waiting.state === 'gone') return;
     this.#queue.remove(waiting);
-    this.#held = undefined;
+    this.#dropHeld();
     this.#send(nowMicros);
     this.#reject({ request: waiting.request, reason: 'cancelled' });
   }
@@ -219,8 +219,13 @@ export class DynamicPolicy<R extends BatchableRequest, I extends SlotCounter> {
       if (batch === undefined) return;
       this.#dispatch(batch, instance);
     }
-    this.#held = undefined;
+    this.#dropHeld();
     this.#sendAhead(nowMicros);
+  }
+
+  #dropHeld(): void {
+    this.#held?.giveUp();
+    this.#held = undefined;
   }
 
   /** Sends batches that cannot grow to instances that still run another. As many rows as fit one batch make such a one. */
@@ -228,8 +233,12 @@ export class DynamicPolicy<R extends BatchableRequest, I extends SlotCounter> {
     while (this.#goesAhead && this.#queue.rows >= this.#rules.maxBatchSize) {
       const instance = leastLoaded(this.#instances);
       if (instance === undefined) return;
-      const batch = this.#plan().close(this.#moment(nowMicros));
-      if (batch === undefined) return;
+      const plan = this.#plan();
+      const batch = plan.close(this.#moment(nowMicros));
+      if (batch === undefined) {
+        plan.giveUp();
+        return;
+      }
       this.#dispatch(batch, instance);
     }
   }

@@ -1,4 +1,14 @@
-import type { BatchInfo, Clock, ExecutionReport, InferenceRequest, Scheduler, Timer } from '@nereid/core';
+import {
+  type BatchInfo,
+  type BatchStrategy,
+  type Clock,
+  type ExecutionReport,
+  type InferenceRequest,
+  type Logger,
+  type Scheduler,
+  silentLogger,
+  type Timer,
+} from '@nereid/core';
 import { AnswerOrder } from './answer-order.ts';
 import { BatchCounters, type BatchingStatistics } from './batch-counters.ts';
 import { batchRules } from './batch-plan.ts';
@@ -6,6 +16,7 @@ import { BatchRunner } from './batch-runner.ts';
 import { checkQueueSize, type DynamicBatching, PriorityLevels } from './dynamic-batching.ts';
 import { type DynamicAction, type DynamicEvent, DynamicPolicy } from './dynamic-policy.ts';
 import { rejectionOf } from './errors.ts';
+import { GuardedStrategy } from './guarded-strategy.ts';
 import type { InstanceSlots } from './instance-slots.ts';
 import { rowsOf } from './priority-queue.ts';
 import { haveSameInputs } from './same-inputs.ts';
@@ -17,6 +28,13 @@ export interface DynamicSchedulerOptions extends SchedulerOptions {
   readonly maxBatchSize: number;
   /** When requests are joined and how they wait; by default as many as there are, whenever an instance is free. */
   readonly dynamicBatching?: DynamicBatching;
+  /**
+   * Has a say in which requests share a batch, beside the rules that hold for all. It stays the caller's, who closes it after `stop()`. With one, no request runs
+   * inline, as each is to be shown to it.
+   */
+  readonly strategy?: BatchStrategy | undefined;
+  /** Where faults of the strategy are told; nowhere by default. */
+  readonly logger?: Logger | undefined;
   /** Calls back when the current turn of the event loop is over; `setImmediate` by default. */
   readonly afterTurn?: (callback: () => void) => void;
 }
@@ -59,14 +77,16 @@ export class DynamicScheduler implements Scheduler {
     const { clock = new SystemClock(), maxBatchSize, maxQueueSize = DEFAULT_MAX_QUEUE_SIZE } = options;
     const { dynamicBatching = {}, afterTurn = setImmediate } = options;
     checkQueueSize(maxQueueSize);
-    const rules = batchRules(dynamicBatching, { maxBatchSize, canJoin: haveSameInputs });
+    const strategy = options.strategy && new GuardedStrategy(options.strategy, options.logger ?? silentLogger);
+    const startBatch = strategy && (() => strategy.startBatch());
+    const rules = batchRules(dynamicBatching, { maxBatchSize, canJoin: haveSameInputs, startBatch });
     this.#clock = clock;
     this.#afterTurn = afterTurn;
     this.#order = dynamicBatching.preserveOrdering ? new AnswerOrder() : undefined;
     this.#runner = new BatchRunner({
       instances: options.instances,
       clock,
-      inline: rules.maxDelayMicros === 0 ? options.inline : undefined,
+      inline: rules.maxDelayMicros === 0 && strategy === undefined ? options.inline : undefined,
       // A batch that waits at an instance can no longer be joined: see `DynamicPolicy` on how far ahead.
       lookAhead: { micros: 0, most: 2 },
       slotsFreed: (instance, slots) =>

@@ -1,3 +1,4 @@
+export { type Alarm, AlarmClock } from './alarm-clock.ts';
 export type { BatchingStatistics } from './batch-counters.ts';
 export { CallQueue, type CallQueueOptions } from './call-queue.ts';
 export { DefaultScheduler } from './default-scheduler.ts';
@@ -14,4 +15,5 @@ export {
   type SimulationResult,
   simulate,
 } from './simulate.ts';
+export { singleStrategy, type VolumeStrategyOptions, volumeStrategy } from './strategies.ts';
 export { SystemClock } from './system-clock.ts';

@@ -53,6 +53,8 @@ export async function dynamicFixture(options: DynamicFixtureOptions = {}): Promi
     dynamicBatching,
     maxQueueSize,
     lane,
+    strategy,
+    logger,
     afterTurn,
     ...behaviour
   } = options;
@@ -83,6 +85,8 @@ export async function dynamicFixture(options: DynamicFixtureOptions = {}): Promi
     ...(dynamicBatching && { dynamicBatching }),
     ...(maxQueueSize !== undefined && { maxQueueSize }),
     ...(lane && { inline: lane }),
+    strategy,
+    logger,
     ...(afterTurn && { afterTurn }),
   });
   const responder = new RecordingResponder();

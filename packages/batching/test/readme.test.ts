@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { runReadmeExample } from '@nereid/testing';
+import type { BatchStrategy } from '@nereid/core';
+import { requestFor, runReadmeExample } from '@nereid/testing';
 import { expect, it } from 'vitest';
 
 it('the example of the README runs and prints what it says', async () => {
@@ -13,4 +14,13 @@ it('the simulation of the README prints what stands below it', async () => {
   expect(readFileSync(new URL('../README.md', import.meta.url), 'utf8')).toContain(
     `\`\`\`\n${printed.join('\n')}\n\`\`\``,
   );
+});
+
+it('the strategy of the README keeps two tenants apart', async () => {
+  const { exports } = await runReadmeExample(import.meta.url, 2);
+  const batch = (exports.byTenant as BatchStrategy).startBatch();
+  const joins = ['a', 'a', 'b', 'a'].map((tenant) =>
+    batch.include(requestFor({ parameters: new Map([['tenant', tenant]]) })),
+  );
+  expect(joins).toEqual([true, true, false, true]);
 });

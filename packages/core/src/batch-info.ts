@@ -2,7 +2,8 @@
  * Why a scheduler closed a batch and sent it to an instance.
  *
  * `preferred-size`: it has a preferred batch size. `full`: it has the largest size that is waited for, or the next request would exceed that.
- * `shape-change`: the next request's inputs cannot be joined with its own. `delay`: its oldest request had waited for the longest queue delay.
+ * `shape-change`: the next request's inputs cannot be joined with its own. `custom-strategy`: the model's batching strategy kept the next request out.
+ * `delay`: its oldest request had waited for the longest queue delay.
  * `instance-idle`: an instance was free and no delay is configured. `timeout`: one of its requests would have timed out in the queue.
  * `stopping`: no more requests will come.
  */
@@ -10,6 +11,7 @@ export type BatchCloseReason =
   | 'preferred-size'
   | 'full'
   | 'shape-change'
+  | 'custom-strategy'
   | 'delay'
   | 'instance-idle'
   | 'timeout'
