@@ -38,6 +38,28 @@ export function memoryInfo(): MemoryInfo;
  */
 export function releaseBuffers(buffers: readonly ArrayBuffer[]): void;
 
+/**
+ * A wake-up at one deadline, to within a few tens of microseconds on an idle machine: a thread sleeps until then, while the loop is free for other work
+ * or sleeps too. It lives until `close()` or the end of its environment, and keeps the process alive only while a deadline is set.
+ */
+export interface Alarm {
+  /**
+   * Calls `onDue` once, on the loop thread, never earlier than so many microseconds from now; 0 and less is as soon as the loop turns, Infinity never. Takes
+   * the place of what was set before. Throws UNAVAILABLE after `close()`.
+   */
+  set(delayMicros: number): void;
+  /** Takes the deadline back. */
+  clear(): void;
+  /** Ends the thread. Idempotent. */
+  close(): void;
+}
+
+/**
+ * @param onDue  called at most once per `set`; also once for a deadline that was taken back or replaced when it was already on its way, so it looks at the
+ * time. Must not throw; if it does, that is an uncaught exception.
+ */
+export function openAlarm(onDue: () => void): Alarm;
+
 /** Argument of a TorchScript `forward`, without `self`; `type` in torch's spelling: `Tensor`, `List[str]`, `Optional[Tensor]`, `Dict[str, Tensor]`, `int`. */
 export interface SchemaArgument {
   readonly name: string;

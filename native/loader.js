@@ -73,7 +73,7 @@ function explain(attempts) {
 
 const addon = load();
 
-export const { buildInfo, initModel, loadOperators, memoryInfo, processSettings, releaseBuffers } = addon;
+export const { buildInfo, initModel, loadOperators, memoryInfo, openAlarm, processSettings, releaseBuffers } = addon;
 
 export async function loadTorchScript(options) {
   return wrapModel(await addon.loadTorchScript(options));

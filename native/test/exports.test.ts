@@ -42,6 +42,7 @@ test('handles and results have the members of binding.d.ts, and no others', asyn
     ['Outcome', outcome],
     ['BuildInfo', native.buildInfo()],
     ['MemoryInfo', native.memoryInfo()],
+    ['Alarm', native.openAlarm(() => {})],
     ['ForwardSchema', module.schema],
   ];
   for (const [name, value] of found)

@@ -1,6 +1,7 @@
 // The addon's exports: those of binding.d.ts, but for the flat arguments of lib/crossing.js.
 #include <napi.h>
 
+#include "binding/alarm_handle.h"
 #include "binding/convert.h"
 #include "binding/environment.h"
 #include "binding/instance_handle.h"
@@ -139,6 +140,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports["processSettings"] = Napi::Function::New<ProcessSettingsObject>(env, "processSettings");
   exports["memoryInfo"] = Napi::Function::New<MemoryInfoObject>(env, "memoryInfo");
   exports["releaseBuffers"] = Napi::Function::New<ReleaseBuffers>(env, "releaseBuffers");
+  exports["openAlarm"] = Napi::Function::New<AlarmHandle::Open>(env, "openAlarm");
   exports["loadOperators"] = Napi::Function::New<LoadOperatorLibrary>(env, "loadOperators");
   exports["initModel"] = Napi::Function::New<RunModelInit>(env, "initModel");
   exports["loadTorchScript"] = Napi::Function::New<LoadTorchScriptModule>(env, "loadTorchScript");

@@ -3,20 +3,13 @@
 #include <utility>
 
 #include "binding/convert.h"
+#include "binding/report_exception.h"
 
 namespace nereid {
 namespace {
 
 // Batches whose memory is kept for the next ones. More are in use only while a queue has built up.
 constexpr size_t kSpareJobs = 64;
-
-// The callback must not throw; if it does, that is as an uncaught exception and not lost.
-void ReportException(Napi::Env env) {
-  napi_value exception = nullptr;
-  if (env.IsExceptionPending() && napi_get_and_clear_last_exception(env, &exception) == napi_ok) {
-    napi_fatal_exception(env, exception);
-  }
-}
 
 }  // namespace
 
