@@ -1,0 +1,170 @@
+import type { Timer } from '@nereid/core';
+import fc from 'fast-check';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { type Alarm, AlarmClock, SystemClock } from '../src/index.ts';
+import { clockContract, lateness } from './clock-contract.ts';
+
+/** An alarm on timers of the system clock, which notes what it is asked for. */
+class PortableAlarm implements Alarm {
+  readonly calls: ('set' | 'clear' | 'close')[] = [];
+  readonly #clock = new SystemClock();
+  readonly #onDue: () => void;
+  #timer: Timer | undefined;
+
+  constructor(onDue: () => void) {
+    this.#onDue = onDue;
+  }
+
+  set(delayMicros: number): void {
+    this.calls.push('set');
+    this.#timer?.cancel();
+    this.#timer = this.#clock.at(this.#clock.nowMicros() + delayMicros, this.#onDue);
+  }
+
+  clear(): void {
+    this.calls.push('clear');
+    this.#timer?.cancel();
+  }
+
+  close(): void {
+    this.calls.push('close');
+    this.#timer?.cancel();
+  }
+}
+
+function open(): { clock: AlarmClock; calls: PortableAlarm['calls']; ring: () => void } {
+  let ring = () => {};
+  const calls: PortableAlarm['calls'] = [];
+  const clock = new AlarmClock((onDue) => {
+    ring = onDue;
+    return Object.assign(new PortableAlarm(onDue), { calls });
+  });
+  onTestFinished(() => clock.close());
+  return { clock, calls, ring: () => ring() };
+}
+
+const HOUR = 3.6e9;
+
+afterEach(() => vi.restoreAllMocks());
+
+describe('AlarmClock', () => {
+  clockContract(new AlarmClock((onDue) => new PortableAlarm(onDue)));
+
+  it('sets the alarm for an earlier deadline only, and clears it when the last timer is cancelled', () => {
+    const { clock, calls } = open();
+    const now = clock.nowMicros();
+    const timers = [5, 7, 5, 3, 4].map((hours) => clock.at(now + hours * HOUR, () => {}));
+    expect(calls).toEqual(['set', 'set']);
+    for (const timer of timers.slice(1)) timer.cancel();
+    expect(calls).toEqual(['set', 'set']);
+    timers[0]?.cancel();
+    expect(calls).toEqual(['set', 'set', 'clear']);
+  });
+
+  it('looks at the time when the alarm comes early, and sets it again', async () => {
+    const { clock, calls, ring } = open();
+    let isFired = false;
+    clock.at(clock.nowMicros() + HOUR, () => {
+      isFired = true;
+    });
+    ring();
+    expect(isFired).toBe(false);
+    expect(calls).toEqual(['set', 'set']);
+  });
+
+  it('fires in the order of deadlines, equal ones in that of arming, whatever was cancelled before or by another', () => {
+    const actions = fc.array(fc.record({ delay: fc.nat({ max: 20 }), victim: fc.option(fc.nat({ max: 40 })) }), {
+      maxLength: 40,
+    });
+    fc.assert(
+      fc.property(actions, fc.array(fc.nat({ max: 40 })), (timers, cancelled) => {
+        const { clock, ring } = open();
+        const time = vi.spyOn(clock, 'nowMicros').mockReturnValue(0);
+        const fired: number[] = [];
+        const armed: Timer[] = timers.map(({ delay, victim }, i) =>
+          clock.at(delay, () => {
+            fired.push(i);
+            if (victim !== null) armed[victim]?.cancel();
+          }),
+        );
+        for (const i of cancelled) armed[i]?.cancel();
+        for (const now of [3, 11, 20]) {
+          time.mockReturnValue(now);
+          ring();
+        }
+        expect(fired).toEqual(expectedOrder(timers, cancelled));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('fires ten thousand timers, none early', async () => {
+    const { clock } = open();
+    const early: number[] = [];
+    const start = clock.nowMicros();
+    let fired = 0;
+    for (let i = 0; i < 10_000; i++) {
+      const deadline = start + ((i * 7919) % 10_000);
+      clock.at(deadline, () => {
+        fired++;
+        if (clock.nowMicros() < deadline) early.push(deadline);
+      });
+    }
+    await lateness(clock, 20_000);
+    expect({ fired, early }).toEqual({ fired: 10_000, early: [] });
+  });
+
+  it('keeps what callbacks arm for another turn, so that other work gets its turn too', async () => {
+    const { clock } = open();
+    let turns = 0;
+    await new Promise<void>((resolve) => {
+      const again = () => {
+        turns++;
+        clock.at(0, again);
+      };
+      again();
+      setTimeout(resolve, 2);
+    });
+    expect(turns).toBeGreaterThan(1);
+  });
+
+  it('fires the others when a callback throws', () => {
+    const { clock, calls, ring } = open();
+    const fired: string[] = [];
+    clock.at(0, () => {
+      throw new Error('broken callback');
+    });
+    clock.at(1, () => fired.push('same time'));
+    clock.at(HOUR + clock.nowMicros(), () => fired.push('later'));
+    calls.length = 0;
+    expect(ring).toThrow('broken callback');
+    expect(calls).toEqual(['set']);
+    ring();
+    expect(fired).toEqual(['same time']);
+  });
+
+  it('fires nothing after close', async () => {
+    const { clock, calls } = open();
+    let fired = 0;
+    clock.at(clock.nowMicros() + 500, () => fired++);
+    clock.close();
+    clock.at(clock.nowMicros(), () => fired++).cancel();
+    await lateness(new SystemClock(), 3000);
+    expect({ fired, calls }).toEqual({ fired: 0, calls: ['set', 'close'] });
+  });
+});
+
+/** By sorting: a timer fires unless it was cancelled first. */
+function expectedOrder(
+  timers: readonly { readonly delay: number; readonly victim: number | null }[],
+  cancelled: readonly number[],
+): readonly number[] {
+  const gone = new Set(cancelled);
+  const order = timers.map((_, i) => i).sort((a, b) => (timers[a]?.delay ?? 0) - (timers[b]?.delay ?? 0) || a - b);
+  return order.filter((i) => {
+    if (gone.has(i)) return false;
+    const victim = timers[i]?.victim ?? null;
+    if (victim !== null) gone.add(victim);
+    return true;
+  });
+}
