@@ -69,7 +69,7 @@ function explain(thrown: unknown, command: string): { readonly message?: string;
   return { message: `unexpected error: ${message}; NEREID_DEBUG=1 shows where it comes from`, exitCode: 1 };
 }
 
-const COMMANDS = new Set(['serve', 'init', 'check', 'inspect', 'config', 'infer', 'doctor']);
+const COMMANDS = new Set(['serve', 'init', 'check', 'inspect', 'config', 'infer', 'stats', 'weights', 'doctor']);
 
 function withHint(message: string, command: string): string {
   const help = COMMANDS.has(command) ? `nereid ${command} --help` : 'nereid --help';

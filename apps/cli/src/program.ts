@@ -8,6 +8,7 @@ import { addInferCommand } from './commands/infer.ts';
 import { addInitCommand } from './commands/init.ts';
 import { addInspectCommand } from './commands/inspect.ts';
 import { addServeCommand } from './commands/serve.ts';
+import { addStatsCommand } from './commands/stats.ts';
 import { addWeightsCommand } from './commands/weights.ts';
 
 /** The command line as commander sees it. It throws `CommanderError` instead of ending the process. */
@@ -43,6 +44,7 @@ export function createProgram(context: CommandContext): Command {
   addInspectCommand(program, context);
   addConfigCommand(program, context);
   addInferCommand(program, context);
+  addStatsCommand(program, context);
   addWeightsCommand(program, context);
   addDoctorCommand(program, context);
   return program;

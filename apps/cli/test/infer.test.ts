@@ -189,7 +189,7 @@ describe('inputs', () => {
     expect({ code, stderr }).toEqual({
       code: 2,
       stderr:
-        'nereid: standard input is a whole request, which --random and --output cannot change; see nereid infer --help\n',
+        'nereid: standard input is a whole request, which --random, --output and --show-batch cannot change; see nereid infer --help\n',
     });
   });
 });

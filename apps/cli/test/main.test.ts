@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { nereid } from './nereid.ts';
 
-const COMMANDS = ['serve', 'init', 'check', 'inspect', 'config', 'infer', 'weights', 'doctor'];
+const COMMANDS = ['serve', 'init', 'check', 'inspect', 'config', 'infer', 'stats', 'weights', 'doctor'];
 
 describe('help', () => {
   it('is what no arguments print, on standard output', async () => {

@@ -12,6 +12,7 @@ export interface InferOptions {
   readonly output: readonly string[];
   readonly outputDir?: string;
   readonly rawJson?: boolean;
+  readonly showBatch?: boolean;
   readonly timeout: number;
 }
 
@@ -35,6 +36,7 @@ export function addInferCommand(program: Command, { io, exit }: CommandContext):
     .option('--output <name>', 'return this output only; may be repeated', collect, [])
     .option('--output-dir <dir>', 'write each output as NAME.npy into a directory')
     .addOption(new Option('--raw-json', 'print the answer as JSON, as the server sends it').conflicts('outputDir'))
+    .option('--show-batch', 'tell which batch the request ran in, how large it was and why it was closed')
     .option('--timeout <seconds>', 'how long to wait for each answer', wholeNumber(1), 60)
     .addHelpText(
       'after',

@@ -2,7 +2,8 @@
 import { type Datatype, isDatatype, type Shape, type WeightsReport } from '@nereid/core';
 import type { EncodedMessage } from '@nereid/protocol';
 import { CliError } from '../errors.ts';
-import { type Exchange, exchange, type Reply } from './exchange.ts';
+import { asObject, parseDocument } from './document.ts';
+import { type ServerAddress, ServerClient } from './server-client.ts';
 
 export interface TensorMetadata {
   readonly name: string;
@@ -16,13 +17,10 @@ export interface ModelMetadata {
   readonly outputs: readonly TensorMetadata[];
 }
 
-export interface ClientOptions {
-  /** Address of the server, with or without `http://`. */
-  readonly url: string;
+export interface ClientOptions extends ServerAddress {
   readonly model: string;
   /** The latest when absent. */
   readonly version?: string | undefined;
-  readonly timeoutMs: number;
 }
 
 export interface InferAnswer {
@@ -35,118 +33,55 @@ const HEADER_LENGTH = 'inference-header-content-length';
 
 /** Calls one model of one server. */
 export class ModelClient {
-  readonly #options: ClientOptions;
-  readonly #server: string;
+  readonly #server: ServerClient;
   readonly #model: string;
 
   /** @throws {CliError} `usage` when the address is none */
   constructor(options: ClientOptions) {
-    const { model, version } = options;
-    this.#options = options;
-    this.#server = serverUrl(options.url);
-    this.#model = `/v2/models/${encodeURIComponent(model)}${version === undefined ? '' : `/versions/${version}`}`;
+    this.#server = new ServerClient(options);
+    this.#model = modelPath(options);
   }
 
   /** @throws {CliError} `connection` without an answer; `server` with the server's own message */
   async metadata(): Promise<ModelMetadata> {
-    const { body } = await this.#call(this.#model, { method: 'GET' });
-    const document = asObject(parse(body.toString('utf8')));
+    const { body } = await this.#server.call(this.#model, { method: 'GET' });
+    const document = asObject(parseDocument(body.toString('utf8')));
     return { inputs: tensors(document?.inputs), outputs: tensors(document?.outputs) };
   }
 
   /** @throws {CliError} as `metadata` */
-  infer(message: EncodedMessage | Buffer): Promise<InferAnswer> {
+  async infer(message: EncodedMessage | Buffer): Promise<InferAnswer> {
     const isWhole = message instanceof Uint8Array;
     const body = isWhole ? message : Buffer.concat([Buffer.from(message.header, 'latin1'), ...message.blobs]);
     const length = isWhole ? undefined : message.headerLength;
-    return this.#call(`${this.#model}/infer`, {
+    const answer = await this.#server.call(`${this.#model}/infer`, {
       method: 'POST',
       body,
       headers: { 'content-type': 'application/json', ...(length !== undefined && { [HEADER_LENGTH]: String(length) }) },
     });
+    const answered = answer.headers[HEADER_LENGTH];
+    return { body: answer.body, headerLength: answered === undefined ? undefined : Number(answered) };
   }
 
   /** Exchanges the model's weights for those of a file in its directory on the server; see `metadata`. */
   async updateWeights(file: string): Promise<WeightsReport> {
-    const { body } = await this.#call(`${this.#model}/weights`, {
+    const { body } = await this.#server.call(`${this.#model}/weights`, {
       method: 'POST',
       body: Buffer.from(JSON.stringify({ file })),
       headers: { 'content-type': 'application/json' },
     });
-    const report = asObject(parse(body.toString('utf8'))) ?? {};
+    const report = asObject(parseDocument(body.toString('utf8'))) ?? {};
     return { updated: strings(report.updated), kept: strings(report.kept), ignored: strings(report.ignored) };
   }
-
-  async #call(path: string, request: Omit<Exchange, 'timeoutMs'>): Promise<InferAnswer> {
-    const { status, headers, body } = await this.#exchange(path, request);
-    if (status !== 200) throw refusal(status, body.toString('utf8'), this.#server);
-    const length = headers[HEADER_LENGTH];
-    return { body, headerLength: length === undefined ? undefined : Number(length) };
-  }
-
-  async #exchange(path: string, request: Omit<Exchange, 'timeoutMs'>): Promise<Reply> {
-    const { timeoutMs } = this.#options;
-    try {
-      return await exchange(this.#server + path, { ...request, timeoutMs });
-    } catch (thrown) {
-      throw new CliError('connection', connectionProblem(thrown, { server: this.#server, timeoutMs }), {
-        cause: thrown,
-      });
-    }
-  }
 }
 
-/** `127.0.0.1:8000` → `http://127.0.0.1:8000`. */
-function serverUrl(text: string): string {
-  const withScheme = text.includes('://') ? text : `http://${text}`;
-  const url = URL.canParse(withScheme) ? new URL(withScheme) : undefined;
-  if (url?.protocol === 'http:' || url?.protocol === 'https:')
-    return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
-  throw new CliError('usage', `--url '${text}' is no address; give one like http://127.0.0.1:8000`);
-}
-
-function refusal(status: number, body: string, server: string): CliError {
-  const message = asObject(parse(body))?.error;
-  if (typeof message === 'string') return new CliError('server', `the server answered ${status}: ${message}`);
-  const excerpt = body.trim().slice(0, 200);
-  return new CliError(
-    'server',
-    `${server} answered ${status}${excerpt === '' ? '' : `: ${excerpt}`}; is it a server of the v2 inference protocol?`,
-  );
-}
-
-function connectionProblem(thrown: unknown, { server, timeoutMs }: { server: string; timeoutMs: number }): string {
-  const { code, name, message } = failureOf(thrown);
-  if (code === 'ECONNREFUSED') {
-    return `nothing listens at ${server}; start a server with nereid serve --model-repository DIR, or name another with --url`;
-  }
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `the host of ${server} is unknown; check --url`;
-  if (name === 'AbortError') {
-    return `no answer from ${server} within ${timeoutMs / 1000} s; --timeout SECONDS waits longer`;
-  }
-  return `the connection to ${server} failed: ${message}`;
-}
-
-/** A name with several addresses fails with one error for each; the first stands for them. */
-function failureOf(thrown: unknown): { readonly code?: unknown; readonly name: string; readonly message: string } {
-  if (thrown instanceof AggregateError && thrown.errors.length > 0) return failureOf(thrown.errors[0]);
-  return thrown instanceof Error ? thrown : { name: '', message: String(thrown) };
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+/** Path of a model, or of one version of it. */
+export function modelPath({ model, version }: Pick<ClientOptions, 'model' | 'version'>): string {
+  return `/v2/models/${encodeURIComponent(model)}${version === undefined ? '' : `/versions/${version}`}`;
 }
 
 function strings(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.map(String) : [];
-}
-
-function asObject(value: unknown): Readonly<Record<string, unknown>> | undefined {
-  return typeof value === 'object' && value !== null ? { ...value } : undefined;
 }
 
 /** @throws {CliError} `server` when the metadata is not what the protocol says */

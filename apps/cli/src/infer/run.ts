@@ -44,9 +44,12 @@ function isWholeRequest(value: unknown): boolean {
 }
 
 /** Sent as it stands, so that every form of the protocol can be tried. */
-function wholeRequest(given: JsonFile | undefined, { random, output }: InferOptions): Buffer {
-  if (random || output.length > 0) {
-    throw new CliError('usage', `${given?.label} is a whole request, which --random and --output cannot change`);
+function wholeRequest(given: JsonFile | undefined, { random, output, showBatch }: InferOptions): Buffer {
+  if (random || output.length > 0 || showBatch) {
+    throw new CliError(
+      'usage',
+      `${given?.label} is a whole request, which --random, --output and --show-batch cannot change`,
+    );
   }
   return given?.bytes ?? Buffer.alloc(0);
 }
@@ -67,10 +70,14 @@ async function buildRequest(
 ): Promise<EncodedMessage> {
   const metadata = await client.metadata();
   const inputs = await buildInputs(metadata, { options, values });
-  const { rawJson = false } = options;
+  const { rawJson = false, showBatch = false } = options;
   // Without a list the server sends all outputs in binary form.
   const names = options.output.length > 0 || !rawJson ? options.output : metadata.outputs.map(({ name }) => name);
-  return encodeInferRequest({ inputs, outputs: names.map((name) => ({ name, binary: !rawJson })) });
+  return encodeInferRequest({
+    inputs,
+    outputs: names.map((name) => ({ name, binary: !rawJson })),
+    ...(showBatch && { parameters: new Map([['nereid_batch', true]]) }),
+  });
 }
 
 interface Shown {
