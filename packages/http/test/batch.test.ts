@@ -1,5 +1,6 @@
+import { HoldingEngine } from '@nereid/testing';
 import { afterEach, describe, expect, it } from 'vitest';
-import { ADD_SUB_JSON, HoldingEngine, responseOf, type Served, serve } from './fixture.ts';
+import { ADD_SUB_JSON, responseOf, type Served, serve } from './fixture.ts';
 
 let served: Served | undefined;
 afterEach(() => served?.[Symbol.asyncDispose]());

@@ -114,47 +114,6 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
   return { app, log, engine, url, port, [Symbol.asyncDispose]: dispose };
 }
 
-/** An engine that keeps inference requests for the test to answer. */
-export class HoldingEngine {
-  readonly held: InferenceRequest[] = [];
-  readonly cancelled: InferenceRequest[] = [];
-  readonly #arrivals: (() => void)[] = [];
-
-  wrap = (engine: InferenceEngine): InferenceEngine =>
-    new Proxy(engine, {
-      get: (target, key) => {
-        if (key === 'infer') return this.#hold;
-        const value: unknown = Reflect.get(target, key);
-        return typeof value === 'function' ? value.bind(target) : value;
-      },
-    });
-
-  #hold = (request: InferenceRequest): void => {
-    request.onCancel = () => {
-      this.cancelled.push(request);
-      this.#wake();
-    };
-    this.held.push(request);
-    this.#wake();
-  };
-
-  #wake(): void {
-    for (const arrived of this.#arrivals.splice(0)) arrived();
-  }
-
-  /** Waits until `condition` holds; looks again at every arrival and cancellation. */
-  async until(condition: () => boolean): Promise<void> {
-    while (!condition()) await new Promise<void>((resolve) => this.#arrivals.push(resolve));
-  }
-
-  async next(): Promise<InferenceRequest> {
-    await this.until(() => this.held.length > 0);
-    const request = this.held.shift();
-    if (request === undefined) throw new Error('nothing is held');
-    return request;
-  }
-}
-
 export function responseOf(request: InferenceRequest, init: Partial<InferenceResponse> = {}): InferenceResponse {
   return { modelName: request.modelName, modelVersion: '1', outputs: [], ...init };
 }

@@ -4,17 +4,9 @@ import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import type { InferenceRequest } from '@nereid/core';
 import { InferenceServerError } from '@nereid/core';
+import { HoldingEngine } from '@nereid/testing';
 import { describe, expect, it } from 'vitest';
-import {
-  ADD_SUB_JSON,
-  binaryBody,
-  binaryInput,
-  f32,
-  HoldingEngine,
-  responseOf,
-  type Served,
-  serve,
-} from './fixture.ts';
+import { ADD_SUB_JSON, binaryBody, binaryInput, f32, responseOf, type Served, serve } from './fixture.ts';
 
 const JSON_BODY = JSON.stringify(ADD_SUB_JSON);
 const PATH = '/v2/models/addsub/infer';
