@@ -152,7 +152,7 @@ function orNote(known: Names, read: () => Names): Names {
 }
 
 function declare(tensor: SourceTensor, ordinalName: string, named: NamedTensor | undefined): DeclaredTensor {
-  const { compiledName, torchDtype, shape, strides, device } = tensor;
+  const { compiledName, torchDtype, shape, strides, device, isNone } = tensor;
   const datatype = torchDtype === undefined ? undefined : datatypeFromTorch(torchDtype);
   return {
     ordinalName,
@@ -163,6 +163,7 @@ function declare(tensor: SourceTensor, ordinalName: string, named: NamedTensor |
     ...(shape === undefined ? {} : { shape }),
     ...(shape === undefined || strides === undefined ? {} : { contiguous: isContiguous(shape, strides) }),
     ...(device === undefined ? {} : { device }),
+    ...(isNone === undefined ? {} : { isNone }),
   };
 }
 

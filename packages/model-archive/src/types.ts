@@ -28,6 +28,8 @@ export interface DeclaredTensor {
    * computes with wrong elements. Absent where the file does not say.
    */
   readonly contiguous?: boolean;
+  /** True for an output that is None: the package never writes it. */
+  readonly isNone?: true;
   /** Kind of device that the tensor must be on: `cpu`, `cuda` … */
   readonly device?: string;
 }

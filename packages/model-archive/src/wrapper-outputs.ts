@@ -59,7 +59,10 @@ export function readOutputs(source: string, count: number, { inputs, ranges }: K
     else if (g.copy !== undefined) outputs.set(Number(g.copy), outputs.get(Number(g.original)) ?? {});
     else if (g.clone !== undefined) outputs.set(Number(g.clone), buffers.get(g.cloned ?? '') ?? {});
   }
-  return Array.from({ length: count }, (_, index) => outputs.get(index) ?? {});
+  // A result that is None is not mentioned; where none is, the source has another form than is known.
+  const isMentioned = (index: number) => body.includes(`output_handles[${index}]`);
+  const unknown = (index: number): SourceTensor => (outputs.size > 0 && !isMentioned(index) ? { isNone: true } : {});
+  return Array.from({ length: count }, (_, index) => outputs.get(index) ?? unknown(index));
 }
 
 function tensorOf(torchDtype: string | undefined, shape: SourceTensor['shape']): SourceTensor {

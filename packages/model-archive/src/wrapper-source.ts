@@ -23,6 +23,7 @@ export interface SourceTensor {
   /** Elements between neighbours of each dimension; null where that varies. */
   readonly strides?: readonly (number | null)[];
   readonly device?: string;
+  readonly isNone?: true;
 }
 
 export interface WrapperFacts {

@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import { testModel } from '@nereid/testing';
 import { describe, expect, it } from 'vitest';
 import { type DeclaredTensor, formatDeclaredShape, inspectAoti } from '../src/index.ts';
 import { exported, temporary } from './temporary.ts';
@@ -121,6 +123,17 @@ describe('a package of several models', () => {
       'OUTPUT__4 RESULT[4][0] BOOL [6,5]',
     ]);
   });
+});
+
+it('an output that is None is said to be, and empty containers have no tensors', async () => {
+  const { inputs, outputs, notes } = await inspectAoti(join(testModel('qa_aoti'), 'hollow.pt2'));
+  expect(inputs?.map(describeTensor)).toEqual(['INPUT__0 ARGS[0] FP32 [2,3]', 'INPUT__1 KWARGS[y] FP32 [2,3]']);
+  expect(outputs).toMatchObject([
+    { ordinalName: 'OUTPUT__0', forwardName: 'RESULT[none]', isNone: true },
+    { ordinalName: 'OUTPUT__1', forwardName: 'RESULT[sum]', datatype: 'FP32', shape: [2, 3] },
+  ]);
+  expect(outputs?.[1]).not.toHaveProperty('isNone');
+  expect(notes).toEqual([]);
 });
 
 describe('a package that holds less', () => {

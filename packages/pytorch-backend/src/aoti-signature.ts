@@ -160,6 +160,9 @@ function checkDeclaredOutput(
   declared: DeclaredTensor | undefined,
 ): void {
   if (declared === undefined) return;
+  if (declared.isNone) {
+    throw fault(request, `output '${spec.name}' is None: the package returns no tensor there. Leave it out.`);
+  }
   checkDeclaredDatatype(request, { side: 'output', spec, declared });
   if (declared.shape !== undefined) checkDeclaredShape(request, { side: 'output', spec, shape: declared.shape });
 }

@@ -54,7 +54,8 @@ export interface BatchDecision {
 
 export function proposeConfig(facts: FileFacts, options: BatchDecision = {}): ConfigProposal {
   const { inputs, outputs } = facts;
-  const planned = planBatch([...inputs.tensors, ...outputs.tensors], options.defaultMaxBatchSize);
+  const tensors = [...inputs.tensors, ...outputs.tensors].filter(({ isNone }) => !isNone);
+  const planned = planBatch(tensors, options.defaultMaxBatchSize);
   const { maxBatchSize, reasons } =
     options.maxBatchSize === undefined ? planned : { maxBatchSize: options.maxBatchSize, reasons: [] };
   return {
@@ -69,7 +70,7 @@ function proposeSide(side: FileSide, isBatching: boolean): ProposedSide {
   const { argumentNames, dictionary, unknown, faults, prefersForwardNames } = side;
   const isOutput = ({ ordinalName }: FileTensor) => ordinalName.startsWith('OUTPUT');
   const isScalar = ({ shape }: FileTensor) => !isBatching && shape?.length === 0;
-  const kept = side.tensors.filter((tensor) => !(isOutput(tensor) && isScalar(tensor)));
+  const kept = side.tensors.filter((tensor) => !tensor.isNone && !(isOutput(tensor) && isScalar(tensor)));
   const leftOut = side.tensors.filter((tensor) => !kept.includes(tensor));
   return {
     tensors: kept.map((tensor) => proposeTensor(tensor, { isBatching, prefersForwardNames })),
@@ -83,8 +84,10 @@ function proposeSide(side: FileSide, isBatching: boolean): ProposedSide {
       ...kept.filter((tensor) => !isRefused(tensor)).flatMap(unstated),
       ...kept.filter(isScalar).map(({ ordinalName }) => `${ordinalName} is a number without dimensions: ${UNSQUEEZE}`),
     ],
-    leftOut: leftOut.map(
-      ({ ordinalName }) => `${ordinalName} is a number without dimensions and left out: ${UNSQUEEZE}`,
+    leftOut: leftOut.map(({ ordinalName, isNone }) =>
+      isNone
+        ? `${ordinalName} is None and left out`
+        : `${ordinalName} is a number without dimensions and left out: ${UNSQUEEZE}`,
     ),
   };
 }
