@@ -9,10 +9,20 @@ export interface BatchRunnerOptions {
   readonly clock: Clock;
   readonly inline: FastLaneOptions | undefined;
   readonly lookAhead: LookAheadOptions;
-  /** Told when a batch is over, with the number of slots that are free again: all of the instance's after an inline run. */
-  readonly slotsFreed: (instance: InstanceSlots, slots: number) => void;
+  /** Told when a batch is over. */
+  readonly slotsFreed: (freed: FreedSlots) => void;
+  /** Whether a request without an answer waits for a further run; by default it was forgotten. */
+  readonly runsAgain?: (request: InferenceRequest) => boolean;
   /** Whether no request waits. */
   readonly isEmpty: () => boolean;
+}
+
+/** A batch that is over. */
+export interface FreedSlots {
+  readonly instance: InstanceSlots;
+  /** Slots that are free again: all of the instance's after an inline run. */
+  readonly slots: number;
+  readonly batch: readonly InferenceRequest[];
 }
 
 /** A batch for an instance that has a slot for it. */
@@ -22,10 +32,10 @@ export interface RunnableBatch {
   readonly isInline: boolean;
 }
 
-/** What all schedulers share: runs batches in the slots of instances, measures them, and knows when the last one is over. */
 /** Of runs beside others, one in so many is measured. */
 const REPORTS_PER_MEASURE = 8;
 
+/** What all schedulers share: runs batches in the slots of instances, measures them, and knows when the last one is over. */
 export class BatchRunner {
   readonly instances: readonly InstanceSlots[];
   readonly #options: BatchRunnerOptions;
@@ -123,9 +133,15 @@ export class BatchRunner {
     this.#executing -= batch.length;
     this.#isInline = false;
     instance.give(run);
-    for (const request of batch) if (!request.isDone) request.fail(defectOf(instance.model.name, broken));
-    this.#options.slotsFreed(instance, isInline ? instance.load : 1);
+    for (const request of batch) {
+      if (!request.isDone && !this.#runsAgain(request)) request.fail(defectOf(instance.model.name, broken));
+    }
+    this.#options.slotsFreed({ instance, slots: isInline ? instance.load : 1, batch });
     this.noteIdle();
+  }
+
+  #runsAgain(request: InferenceRequest): boolean {
+    return this.#options.runsAgain?.(request) ?? false;
   }
 
   /** To be called when a request left the queue without running. */

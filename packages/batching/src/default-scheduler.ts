@@ -37,7 +37,7 @@ export class DefaultScheduler implements Scheduler {
       clock,
       inline,
       lookAhead: { micros: aheadMicros, most: Number.POSITIVE_INFINITY },
-      slotsFreed: (instance, slots) => this.#free(instance, slots),
+      slotsFreed: ({ instance, slots }) => this.#free(instance, slots),
       isEmpty: () => this.#policy.queued === 0,
     });
     this.#policy = new DefaultPolicy({ instances: this.#runner.instances, maxQueueSize });

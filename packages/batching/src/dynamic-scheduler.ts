@@ -89,7 +89,7 @@ export class DynamicScheduler implements Scheduler {
       inline: rules.maxDelayMicros === 0 && strategy === undefined ? options.inline : undefined,
       // A batch that waits at an instance can no longer be joined: see `DynamicPolicy` on how far ahead.
       lookAhead: { micros: 0, most: 2 },
-      slotsFreed: (instance, slots) =>
+      slotsFreed: ({ instance, slots }) =>
         this.#tell({ type: 'slots-free', instance, slots, nowMicros: clock.nowMicros() }),
       isEmpty: () => this.#policy.queued === 0 && this.#actions.length === 0,
     });

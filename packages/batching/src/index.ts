@@ -8,6 +8,15 @@ export { SchedulerError, type SchedulerErrorReason } from './errors.ts';
 export type { FastLaneOptions } from './fast-lane.ts';
 export { type PoissonOptions, poissonArrivals } from './poisson-arrivals.ts';
 export type { SchedulerOptions } from './scheduler-options.ts';
+export type {
+  DirectStrategy,
+  OldestStrategy,
+  SequenceBatching,
+  SequenceControl,
+  SequenceControlInput,
+  SequenceControlKind,
+} from './sequence-batching.ts';
+export { SequenceScheduler, type SequenceSchedulerOptions } from './sequence-scheduler.ts';
 export {
   type Distribution,
   type SimulatedArrival,

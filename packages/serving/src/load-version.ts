@@ -113,7 +113,7 @@ async function assemble(
     await openInstance({ ...named, ...planned, model, check, samples, clock, logger, report: reports.take }, opened);
   }
   const active = opened.filter(({ isPassive }) => !isPassive).map(({ instance }) => instance);
-  const scheduler = openScheduler(plan.config, { options: context.scheduler, instances: active, clock });
+  const scheduler = openScheduler(plan.config, { options: context.scheduler, instances: active, clock, logger });
   reports.scheduler = scheduler;
   const { name, config, version, modelDirectory } = plan;
   const { statistics } = reports;

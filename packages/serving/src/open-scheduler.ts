@@ -3,8 +3,9 @@ import {
   type SchedulerOptions as CommonOptions,
   DefaultScheduler,
   DynamicScheduler,
+  SequenceScheduler,
 } from '@nereid/batching';
-import type { Clock, ExecutionReport, ModelInstance, Scheduler } from '@nereid/core';
+import type { Clock, ExecutionReport, Logger, ModelInstance, Scheduler } from '@nereid/core';
 import type { ModelConfig } from '@nereid/model-config';
 
 /** How requests wait and run, as far as a model's configuration does not say it. */
@@ -20,10 +21,18 @@ export interface VersionScheduler extends Scheduler {
 
 /** The scheduler that a configuration asks for, before the instances that take requests. */
 export function openScheduler(
-  { dynamicBatching, maxBatchSize }: ModelConfig,
-  parts: { readonly instances: readonly ModelInstance[]; readonly clock: Clock; readonly options: SchedulerOptions },
+  { dynamicBatching, sequenceBatching, maxBatchSize }: ModelConfig,
+  parts: {
+    readonly instances: readonly ModelInstance[];
+    readonly clock: Clock;
+    readonly logger: Logger;
+    readonly options: SchedulerOptions;
+  },
 ): VersionScheduler {
   const { options, ...rest } = parts;
+  if (sequenceBatching !== undefined) {
+    return new SequenceScheduler({ ...options, ...rest, maxBatchSize, sequenceBatching });
+  }
   if (dynamicBatching === undefined) return new DefaultScheduler({ ...options, ...rest });
   return new DynamicScheduler({ ...options, ...rest, maxBatchSize, dynamicBatching });
 }

@@ -2,7 +2,7 @@
 import type { ModelConfig } from '@nereid/model-config';
 
 export interface UnsupportedFeature {
-  /** Where it stands in the configuration, e.g. `sequence_batching`. */
+  /** Where it stands in the configuration, e.g. `ensemble_scheduling`. */
   readonly path: string;
   /** What is not supported, and what to do. */
   readonly message: string;
@@ -10,7 +10,7 @@ export interface UnsupportedFeature {
 
 type Rule = (config: ModelConfig) => UnsupportedFeature | undefined;
 
-const REFUSALS: readonly Rule[] = [ensemble, sequenceBatching, decoupled, repositoryAgents, batchInput, batchOutput];
+const REFUSALS: readonly Rule[] = [ensemble, decoupled, repositoryAgents, batchInput, batchOutput];
 const WARNINGS: readonly Rule[] = [responseCache];
 
 /** Features that the model cannot do without, so that it must not be loaded. */
@@ -32,12 +32,6 @@ function ensemble({ platform, ensembleScheduling, name }: ModelConfig): Unsuppor
   const path = platform === 'ensemble' ? 'platform' : 'ensemble_scheduling';
   const message = `model '${name}' is an ensemble, which is not supported; let clients call its member models one after another`;
   return { path, message };
-}
-
-function sequenceBatching({ sequenceBatching: batching, name }: ModelConfig): UnsupportedFeature | undefined {
-  if (batching === undefined) return undefined;
-  const message = `model '${name}' has sequence_batching, which is not supported; remove it and pass the state as inputs and outputs`;
-  return { path: 'sequence_batching', message };
 }
 
 function decoupled({ modelTransactionPolicy: policy, name }: ModelConfig): UnsupportedFeature | undefined {

@@ -83,11 +83,6 @@ const FAULTS: readonly Fault[] = [
     reason: 'is an ensemble, which is not supported',
   },
   {
-    title: 'sequence_batching',
-    tree: with_('sequence_batching { }\n'),
-    reason: /config\.pbtxt:5:\d+: .*sequence_batching, which is not supported/,
-  },
-  {
     title: 'a decoupled policy',
     tree: with_('model_transaction_policy { decoupled: true }\n'),
     reason: 'decoupled model_transaction_policy, which is not supported',
