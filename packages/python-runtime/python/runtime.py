@@ -9,6 +9,7 @@ call only. Results are copied once, into the shared memory.
 """
 
 import errno
+import faulthandler
 import importlib.util
 import json
 import linecache
@@ -449,4 +450,6 @@ def refuse(channel, error):
 
 
 if __name__ == "__main__":
+    # A crash in native code leaves the Python stack as last words.
+    faulthandler.enable(all_threads=False)
     sys.exit(serve(Channel(3)))

@@ -73,8 +73,14 @@ function withFrames({ reason, error, frames }: PythonFailure, what: string): str
 }
 
 function processText(modelName: string, { message, lastLines }: SupervisorError): string {
-  const lines = lastLines.filter((line) => line.trim() !== '').slice(-SHOWN_LINES);
+  const lines = shownLines(lastLines.filter((line) => line.trim() !== ''));
   return [`model '${modelName}': ${message}${lines.length > 0 ? '; its last lines:' : ''}`, ...lines].join('\n  ');
+}
+
+/** The end tells most; but after a crash in native code Python prints its stack innermost first. */
+function shownLines(lines: readonly string[]): readonly string[] {
+  const fatal = lines.findLastIndex((line) => line.startsWith('Fatal Python error'));
+  return fatal === -1 ? lines.slice(-SHOWN_LINES) : lines.slice(fatal, fatal + SHOWN_LINES);
 }
 
 function parseFailure(detail: Uint8Array): PythonFailure {

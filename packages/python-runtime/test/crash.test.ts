@@ -65,6 +65,13 @@ describe('a process that ends in flight', () => {
     );
   });
 
+  it('leaves the Python stack when it crashed in native code', async () => {
+    await using model = await ServedModel.load({ ...SLEEPY, backend: SLOW_RESTART });
+    const { message } = await model.failure(row(-2));
+    expect(message).toContain('was ended by signal SIGSEGV; its last lines:\n  Fatal Python error: Segmentation fault');
+    expect(message).toMatch(/File ".*\/sleepy\.py", line 14 in forward/);
+  });
+
   it('is not waited for when its restart is far away', async () => {
     await using model = await ServedModel.load({ ...SLEEPY, backend: SLOW_RESTART });
     await model.failure(row(-1));

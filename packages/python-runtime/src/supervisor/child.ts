@@ -45,7 +45,7 @@ export interface ChildOptions {
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 const MAX_LINE_LENGTH = 8192;
-const LAST_LINES = 20;
+const LAST_LINES = 64;
 /** How long output that is still in the pipes is waited for once the child has ended: something it left behind may hold them open. */
 const DRAIN_MS = 500;
 

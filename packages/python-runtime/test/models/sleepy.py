@@ -1,3 +1,4 @@
+import ctypes
 import os
 import sys
 import time
@@ -9,6 +10,8 @@ class Sleepy(torch.nn.Module):
     def forward(self, x):
         seconds = float(x.reshape(-1)[0])
         print(f"running {seconds:g}")
+        if seconds == -2:
+            ctypes.string_at(0)
         if seconds < 0:
             print("about to leave", file=sys.stderr)
             os._exit(7)
