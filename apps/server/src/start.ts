@@ -7,6 +7,7 @@ import { type FastifyInstance, fastify } from 'fastify';
 import { pytorchBackend } from './backends.ts';
 import { StartError } from './errors.ts';
 import type { Log } from './log.ts';
+import { openClock, type ServerClock } from './open-clock.ts';
 import type { HttpOptions, ServerOptions } from './options.ts';
 import { type FileRepository, openFileRepository } from './served-files.ts';
 
@@ -28,7 +29,9 @@ export interface RunningServer extends AsyncDisposable {
 export async function startServer(options: ServerOptions, log: Log): Promise<RunningServer> {
   const files = options.files.length === 0 ? undefined : await openFileRepository(options.files);
   const paths = [...options.repositories, ...(files === undefined ? [] : [files.path])];
+  const time = await openClock();
   const engine = createEngine({
+    clock: time.clock,
     repository: new ModelRepository({ paths, configName: options.configName }),
     backends: [pytorchBackend(options)],
     scheduler: {
@@ -49,9 +52,10 @@ export async function startServer(options: ServerOptions, log: Log): Promise<Run
         'failed to load all models; the errors above say why (--exit-on-error=false serves the others)',
       );
     const app = options.http && (await openHttp(engine, { ...options, ...options.http }, log));
-    return new Server({ engine, app, options, files });
+    return new Server({ engine, app, options, files, time });
   } catch (error) {
     await engine.stop({ timeoutMs: options.exitTimeoutMs });
+    time.close();
     files?.remove();
     throw error;
   }
@@ -62,6 +66,7 @@ interface ServerParts {
   readonly app: FastifyInstance | undefined;
   readonly options: ServerOptions;
   readonly files: FileRepository | undefined;
+  readonly time: ServerClock;
 }
 
 class Server implements RunningServer {
@@ -70,12 +75,14 @@ class Server implements RunningServer {
   readonly #app: FastifyInstance | undefined;
   readonly #options: ServerOptions;
   readonly #files: FileRepository | undefined;
+  readonly #time: ServerClock;
 
-  constructor({ engine, app, options, files }: ServerParts) {
+  constructor({ engine, app, options, files, time }: ServerParts) {
     this.engine = engine;
     this.#app = app;
     this.#options = options;
     this.#files = files;
+    this.#time = time;
     this.url = app && addressOf(app);
   }
 
@@ -90,6 +97,7 @@ class Server implements RunningServer {
     const impatience = setTimeout(() => this.#app?.server.closeAllConnections(), LAST_BYTES_MS);
     await closing;
     clearTimeout(impatience);
+    this.#time.close();
     this.#files?.remove();
     return report;
   }

@@ -1,0 +1,101 @@
+/**
+ * How late timers are, and what waiting for them costs: the clock on the addon's alarm beside the one on the event loop alone, in alternating rounds of one run. Then the same of the dynamic
+ * batcher: by how much a lone request waits longer than its queue delay. Last, what arming and cancelling cost.
+ *
+ * usage: node bench/clock.mjs [--rounds N] [--timers N]
+ */
+import { parseArgs } from 'node:util';
+import { AlarmClock, DynamicScheduler, SystemClock } from '@nereid/batching';
+import { InferenceRequest } from '@nereid/core';
+import { openAlarm } from '@nereid/native';
+
+const { values } = parseArgs({
+  options: { rounds: { type: 'string', default: '3' }, timers: { type: 'string', default: '200' } },
+});
+const [rounds, timers] = [Number(values.rounds), Number(values.timers)];
+const DELAYS = [100, 500, 1000, 5000];
+
+/** Microseconds by which one timer is late. */
+function timerError(clock, delay) {
+  const deadline = clock.nowMicros() + delay;
+  return new Promise((resolve) => clock.at(deadline, () => resolve(clock.nowMicros() - deadline)));
+}
+
+/** An instance that answers at once. */
+const instance = {
+  name: 'bench_0',
+  capacity: 1,
+  execute: async (batch) => {
+    for (const request of batch) request.respond(undefined);
+  },
+  close: async () => {},
+};
+
+/** Microseconds that one request waits beyond the queue delay. */
+function batcherError(clock, delay) {
+  const scheduler = new DynamicScheduler({
+    instances: [instance],
+    clock,
+    maxBatchSize: 8,
+    dynamicBatching: { maxQueueDelayMicroseconds: delay },
+  });
+  return new Promise((resolve, reject) => {
+    const respond = (request) => resolve(request.dispatchedMicros - request.arrivedMicros - delay);
+    const init = { modelName: 'bench', modelVersion: '1', id: '', inputs: [], requestedOutputs: [] };
+    const request = new InferenceRequest(init, { respond, fail: (_, error) => reject(error) });
+    request.arrivedMicros = clock.nowMicros();
+    scheduler.enqueue(request);
+  });
+}
+
+const clocks = { alarm: new AlarmClock(openAlarm), 'event loop': new SystemClock() };
+const cases = DELAYS.flatMap((delay) =>
+  Object.keys(clocks).map((name) => ({ delay, name, timer: [], batcher: [], cpuMs: 0, wallMs: 0 })),
+);
+
+for (const { delay, name } of cases) for (let i = 0; i < 20; i++) await batcherError(clocks[name], delay);
+for (let round = 0; round < rounds; round++) {
+  // Who goes first alternates, so that neither always meets the warmer machine.
+  for (const each of round % 2 === 0 ? cases : cases.toReversed()) {
+    const clock = clocks[each.name];
+    const [cpu, wall] = [process.cpuUsage(), performance.now()];
+    for (let i = 0; i < timers; i++) each.timer.push(await timerError(clock, each.delay));
+    const used = process.cpuUsage(cpu);
+    each.cpuMs += (used.user + used.system) / 1000;
+    each.wallMs += performance.now() - wall;
+    for (let i = 0; i < timers; i++) each.batcher.push(await batcherError(clock, each.delay));
+  }
+}
+
+const quantile = (list, share) => Math.round([...list].sort((a, b) => a - b)[Math.floor(share * list.length)]);
+const spread = (list) => [0.5, 0.9, 0.99].map((share) => quantile(list, share)).join(' / ');
+console.table(
+  cases.map(({ delay, name, timer, batcher, cpuMs, wallMs }) => ({
+    'delay, us': delay,
+    clock: name,
+    'late, us: p50 / p90 / p99': spread(timer),
+    'batch late, us: p50 / p90 / p99': spread(batcher),
+    'CPU while waiting': `${Math.round((cpuMs / wallMs) * 100)} %`,
+  })),
+);
+
+/** Nanoseconds per pair of arming and cancelling, beside one later timer or none. */
+function armCost(clock, { isAlone }) {
+  const other = isAlone ? undefined : clock.at(clock.nowMicros() + 1e9, () => {});
+  const count = 100_000;
+  const start = performance.now();
+  for (let i = 0; i < count; i++) clock.at(clock.nowMicros() + 1e10, () => {}).cancel();
+  const spent = performance.now() - start;
+  other?.cancel();
+  return Math.round((spent / count) * 1e6);
+}
+
+for (const isAlone of [true, false]) for (const clock of Object.values(clocks)) armCost(clock, { isAlone });
+console.table(
+  Object.entries(clocks).map(([clock, it]) => ({
+    clock,
+    'arm + cancel alone, ns': armCost(it, { isAlone: true }),
+    'arm + cancel beside an earlier one, ns': armCost(it, { isAlone: false }),
+  })),
+);
+clocks.alarm.close();
