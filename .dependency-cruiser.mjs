@@ -16,6 +16,7 @@ const MAY_IMPORT = {
   'pytorch-backend': ['core', 'model-config', 'call-spec', 'model-archive', 'native'],
   serving: ['core', 'model-config', 'repository', 'batching'],
   http: ['core', 'model-config', 'protocol', 'serving'],
+  grpc: ['core', 'model-config', 'serving'],
   testing: ['core', 'model-config'],
 };
 

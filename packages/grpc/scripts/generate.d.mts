@@ -1,0 +1,4 @@
+import type { Root } from 'protobufjs';
+
+export function readSchema(): Root;
+export function renderSchema(root: Root): string;

@@ -1,0 +1,29 @@
+/**
+ * Writes src/generated/schema.ts, the services and messages as reflection JSON, from proto/ and the schema of model configurations.
+ *
+ * usage: node scripts/generate.mjs        (run by `pnpm generate`; a test fails when the file is out of date)
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import protobuf from 'protobufjs';
+
+const HEAD = '// Generated from proto/ by scripts/generate.mjs; edit that and run `pnpm generate`.\n';
+const FILES = ['../model-config/proto/model_config.proto', 'proto/grpc_service.proto', 'proto/health.proto'];
+
+const path = (relative) => fileURLToPath(new URL(`../${relative}`, import.meta.url));
+
+/** Parses the schema. */
+export function readSchema() {
+  const root = new protobuf.Root();
+  for (const file of FILES) protobuf.parse(readFileSync(path(file), 'utf8'), root);
+  return root.resolveAll();
+}
+
+/** Source of src/generated/schema.ts before formatting. */
+export function renderSchema(root) {
+  return `${HEAD}export const SCHEMA = ${JSON.stringify(root.toJSON(), undefined, 2)};\n`;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  writeFileSync(path('src/generated/schema.ts'), renderSchema(readSchema()));
+}

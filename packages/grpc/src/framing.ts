@@ -1,0 +1,103 @@
+/** Messages on a stream of bytes: each behind one byte that tells whether it is compressed, and four that give its length. */
+import { promisify } from 'node:util';
+import { deflate, gunzip, gzip, inflate } from 'node:zlib';
+import { GrpcError } from './errors.ts';
+
+const PREFIX_BYTES = 5;
+
+/** Compressions of messages, by their names on the wire. */
+export const ENCODINGS = ['identity', 'deflate', 'gzip'] as const;
+export type Encoding = (typeof ENCODINGS)[number];
+
+export function isEncoding(name: string): name is Encoding {
+  return ENCODINGS.some((known) => known === name);
+}
+
+export interface FramedMessage {
+  readonly isCompressed: boolean;
+  readonly bytes: Buffer;
+}
+
+/** Cuts pieces as they come into messages. A message that came in one piece is a view of it. */
+export class MessageReader {
+  readonly #maxBytes: number;
+  #pieces: Buffer[] = [];
+  #held = 0;
+  /** Bytes of the message under way, prefix included; undefined until the prefix is there. */
+  #needed: number | undefined;
+
+  /** @param maxBytes  longest message */
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Whether a message has begun and not ended. */
+  get isInside(): boolean {
+    return this.#held > 0;
+  }
+
+  /**
+   * Takes a piece.
+   * @returns the messages that it completes
+   * @throws {GrpcError} `too-large`
+   */
+  take(piece: Buffer): readonly FramedMessage[] {
+    this.#pieces.push(piece);
+    this.#held += piece.length;
+    if (this.#held < (this.#needed ?? PREFIX_BYTES)) return [];
+    const messages: FramedMessage[] = [];
+    const bytes = this.#pieces.length === 1 ? piece : Buffer.concat(this.#pieces, this.#held);
+    let start = 0;
+    for (;;) {
+      const left = bytes.length - start;
+      this.#needed = left >= PREFIX_BYTES ? this.#lengthAt(bytes, start) : undefined;
+      if (this.#needed === undefined || left < this.#needed) break;
+      const end = start + this.#needed;
+      messages.push({ isCompressed: bytes[start] === 1, bytes: bytes.subarray(start + PREFIX_BYTES, end) });
+      start = end;
+    }
+    this.#pieces = start === bytes.length ? [] : [bytes.subarray(start)];
+    this.#held = bytes.length - start;
+    return messages;
+  }
+
+  #lengthAt(bytes: Buffer, start: number): number {
+    const flag = bytes[start] ?? 0;
+    if (flag > 1) throw new GrpcError('bad-message', `a message must begin with 0 or 1, found ${flag}`);
+    const length = bytes.readUInt32BE(start + 1);
+    if (length <= this.#maxBytes) return length + PREFIX_BYTES;
+    throw new GrpcError('too-large', `the message has ${length} bytes, more than the limit of ${this.#maxBytes}`);
+  }
+}
+
+/** The five bytes before a message. */
+export function prefixOf(byteLength: number, isCompressed = false): Buffer {
+  const prefix = Buffer.allocUnsafe(PREFIX_BYTES);
+  prefix[0] = isCompressed ? 1 : 0;
+  prefix.writeUInt32BE(byteLength, 1);
+  return prefix;
+}
+
+const INFLATE = { gzip: promisify(gunzip), deflate: promisify(inflate) } as const;
+const DEFLATE = { gzip: promisify(gzip), deflate: promisify(deflate) } as const;
+
+/**
+ * Contents of a compressed message.
+ * @throws {GrpcError} `compression` for a message marked as compressed on a call without compression, or a broken one; `too-large`
+ */
+export async function decompress(bytes: Buffer, encoding: Encoding, maxBytes: number): Promise<Buffer> {
+  if (encoding === 'identity')
+    throw new GrpcError('bad-message', 'a message is marked as compressed, and the call names no grpc-encoding');
+  try {
+    return await INFLATE[encoding](bytes, { maxOutputLength: maxBytes });
+  } catch (thrown) {
+    if (thrown instanceof RangeError)
+      throw new GrpcError('too-large', `the message has more than ${maxBytes} bytes, which is the limit`);
+    throw new GrpcError('bad-message', `the message is not ${encoding}: ${String(thrown)}`, { cause: thrown });
+  }
+}
+
+/** @param level  1 (fast) to 9 (small) */
+export function compress(bytes: Uint8Array, encoding: Exclude<Encoding, 'identity'>, level: number): Promise<Buffer> {
+  return DEFLATE[encoding](bytes, { level });
+}

@@ -1,0 +1,164 @@
+/** Parameters of requests, inputs and outputs: who takes which type. Source: the original's rules; a wrong type is refused, never converted. */
+import type { ParameterValue } from '@nereid/core';
+import { GrpcError } from '../errors.ts';
+import { WIRE, type WireReader } from '../wire/reader.ts';
+import type { WireWriter } from '../wire/writer.ts';
+
+/** An `InferParameter`, with the field it came in. */
+export interface InferParameter {
+  readonly kind: 'bool' | 'int64' | 'string' | 'double' | 'uint64' | 'none';
+  /** Integers outside the safe range are bigints. */
+  readonly value: ParameterValue;
+}
+
+/** What the `parameters` of a request say. */
+export interface RequestParameters {
+  readonly priority: number | bigint;
+  /** Microseconds; 0 for none. */
+  readonly timeoutMicroseconds: number | bigint;
+  /** 0 and '' mean that the request is in no sequence. */
+  readonly correlationId: number | bigint | string;
+  readonly sequenceStart: boolean;
+  readonly sequenceEnd: boolean;
+  /** Whether a stream is told of the end of a request also when that brings no outputs. */
+  readonly wantsEmptyFinal: boolean;
+  /** Everything else, for the model. */
+  readonly custom: ReadonlyMap<string, ParameterValue>;
+}
+
+const NOTHING: InferParameter = { kind: 'none', value: '' };
+
+/** Reads one entry of a map of parameters. */
+export function readParameterEntry(entry: WireReader): readonly [key: string, parameter: InferParameter] {
+  let key = '';
+  let parameter = NOTHING;
+  for (let field = entry.next(); field !== 0; field = entry.next()) {
+    if (field === 1 && entry.wireType === WIRE.bytes) key = entry.string();
+    else if (field === 2 && entry.wireType === WIRE.bytes) parameter = readParameter(entry.message());
+    else entry.skip();
+  }
+  return [key, parameter];
+}
+
+function readParameter(reader: WireReader): InferParameter {
+  let parameter = NOTHING;
+  for (let field = reader.next(); field !== 0; field = reader.next()) {
+    if (field === 1 && reader.wireType === WIRE.varint) parameter = { kind: 'bool', value: reader.bool() };
+    else if (field === 2 && reader.wireType === WIRE.varint)
+      parameter = { kind: 'int64', value: narrowed(reader.int64()) };
+    else if (field === 3 && reader.wireType === WIRE.bytes) parameter = { kind: 'string', value: reader.string() };
+    else if (field === 4 && reader.wireType === WIRE.fixed64) parameter = { kind: 'double', value: reader.double() };
+    else if (field === 5 && reader.wireType === WIRE.varint)
+      parameter = { kind: 'uint64', value: narrowed(reader.uint64()) };
+    else reader.skip();
+  }
+  return parameter;
+}
+
+function narrowed(value: bigint): number | bigint {
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : value;
+}
+
+const NO_CUSTOM: ReadonlyMap<string, ParameterValue> = new Map();
+
+const NO_PARAMETERS: RequestParameters = {
+  priority: 0,
+  timeoutMicroseconds: 0,
+  correlationId: 0,
+  sequenceStart: false,
+  sequenceEnd: false,
+  wantsEmptyFinal: false,
+  custom: NO_CUSTOM,
+};
+
+/** @throws {GrpcError} `bad-parameter` for a wrong type or a reserved name */
+export function requestParameters(parameters: ReadonlyMap<string, InferParameter> | undefined): RequestParameters {
+  if (parameters === undefined) return NO_PARAMETERS;
+  const custom = new Map<string, ParameterValue>();
+  let result: RequestParameters = { ...NO_PARAMETERS, custom };
+  for (const [key, parameter] of parameters) result = { ...result, ...readKnown(key, parameter, custom) };
+  return result;
+}
+
+function readKnown(
+  key: string,
+  parameter: InferParameter,
+  custom: Map<string, ParameterValue>,
+): Partial<RequestParameters> {
+  switch (key) {
+    case 'sequence_id':
+      if (parameter.kind === 'string') return { correlationId: String(parameter.value) };
+      return { correlationId: integer(key, parameter, ['int64']) };
+    case 'sequence_start':
+      return { sequenceStart: boolean(key, parameter) };
+    case 'sequence_end':
+      return { sequenceEnd: boolean(key, parameter) };
+    case 'priority':
+      return { priority: integer(key, parameter, ['uint64', 'int64']) };
+    case 'timeout':
+      return { timeoutMicroseconds: integer(key, parameter, ['int64']) };
+    case 'triton_enable_empty_final_response':
+      return { wantsEmptyFinal: boolean(key, parameter) };
+    default:
+      if (key.startsWith('triton_')) throw refusal(`parameter '${key}': the prefix 'triton_' is reserved`);
+      if (parameter.kind === 'uint64' || parameter.kind === 'none')
+        throw wrongKind(key, parameter, ['bool_param', 'int64_param', 'string_param', 'double_param']);
+      custom.set(key, parameter.value);
+      return {};
+  }
+}
+
+function integer(key: string, { kind, value }: InferParameter, kinds: readonly ('int64' | 'uint64')[]) {
+  if (!kinds.some((allowed) => allowed === kind) || (typeof value !== 'number' && typeof value !== 'bigint'))
+    throw wrongKind(
+      key,
+      { kind, value },
+      kinds.map((allowed) => `${allowed}_param`),
+    );
+  if (value < 0) throw refusal(`parameter '${key}' must be 0 or more, found ${value}`);
+  return value;
+}
+
+function boolean(key: string, parameter: InferParameter): boolean {
+  if (parameter.kind === 'bool') return parameter.value === true;
+  throw wrongKind(key, parameter, ['bool_param']);
+}
+
+function wrongKind(key: string, { kind }: InferParameter, expected: readonly string[]): GrpcError {
+  const found = kind === 'none' ? 'no value' : `${kind}_param`;
+  return refusal(`parameter '${key}' must be given as ${expected.join(' or ')}, found ${found}`);
+}
+
+function refusal(message: string): GrpcError {
+  return new GrpcError('bad-parameter', message);
+}
+
+/** Writes an entry of a map of parameters as the field `field`. */
+export function writeParameterEntry(
+  writer: WireWriter,
+  field: number,
+  { key, value, scratch }: { readonly key: string; readonly value: ParameterValue; readonly scratch: WireWriter },
+): void {
+  writeParameter(scratch, value);
+  const parameter = scratch.finish();
+  scratch.string(1, key);
+  scratch.bytes(2, parameter);
+  writer.bytes(field, scratch.finish());
+}
+
+function writeParameter(writer: WireWriter, value: ParameterValue): void {
+  if (typeof value === 'boolean') {
+    writer.tag(1, WIRE.varint);
+    writer.varint(value ? 1 : 0);
+  } else if (typeof value === 'string') {
+    // An empty string is a value here, so it is written.
+    writer.bytes(3, Buffer.from(value));
+  } else if (typeof value === 'bigint' || Number.isSafeInteger(value)) {
+    writer.tag(2, WIRE.varint);
+    writer.varint64(BigInt(value));
+  } else {
+    writer.tag(4, WIRE.fixed64);
+    writer.double(value);
+  }
+}

@@ -1,0 +1,260 @@
+/**
+ * Decodes `ModelInferRequest`: one pass over the bytes, tensor contents as views of them.
+ * Source of the rules: the original's choice of input data and its checks; the names are those of the protocol.
+ */
+import { type Datatype, type InferenceRequestInit, isDatatype, type Shape, type Tensor } from '@nereid/core';
+import { GrpcError } from '../errors.ts';
+import { WIRE, WireReader } from '../wire/reader.ts';
+import { contentsToBytes, readContents, type TypedContents } from './contents.ts';
+import { type InferParameter, type RequestParameters, readParameterEntry, requestParameters } from './parameters.ts';
+
+/** Bounds on what a client may send beside the size of the message. */
+export interface InferLimits {
+  /** Inputs, and requested outputs. Default 1024. */
+  readonly maxTensors: number;
+  /** Parameters of a request, an input or an output. Default 1024. */
+  readonly maxParameters: number;
+}
+
+export const DEFAULT_LIMITS: InferLimits = { maxTensors: 1024, maxParameters: 1024 };
+
+/** A decoded request; pass it to `new InferenceRequest(decoded, responder)`. */
+export interface DecodedInferRequest extends InferenceRequestInit {
+  readonly wantsEmptyFinal: boolean;
+}
+
+/** Field numbers of the messages below. */
+const REQUEST = { modelName: 1, modelVersion: 2, id: 3, parameters: 4, inputs: 5, outputs: 6, rawContents: 7 } as const;
+const INPUT = { name: 1, datatype: 2, shape: 3, parameters: 4, contents: 5 } as const;
+const OUTPUT = { name: 1, parameters: 2 } as const;
+
+interface Message {
+  modelName: string;
+  modelVersion: string;
+  id: string;
+  parameters: Map<string, InferParameter> | undefined;
+  readonly inputs: Input[];
+  readonly outputs: string[];
+  readonly rawContents: Buffer[];
+}
+
+interface Input {
+  name: string;
+  datatype: string;
+  readonly shape: number[];
+  parameters: Map<string, InferParameter> | undefined;
+  contents: TypedContents | undefined;
+}
+
+/**
+ * @param body  the message; the tensors of the result are views of it, so it must not change until the request is answered
+ * @throws {GrpcError} INVALID_ARG for the first thing that is wrong
+ */
+export function decodeInferRequest(body: Buffer, limits: InferLimits = DEFAULT_LIMITS): DecodedInferRequest {
+  const message = readMessage(new WireReader(body), limits);
+  const parameters = requestParameters(message.parameters);
+  return {
+    modelName: message.modelName,
+    modelVersion: message.modelVersion,
+    id: message.id,
+    inputs: tensorsOf(message),
+    requestedOutputs: distinct(message.outputs),
+    ...scheduling(parameters),
+    wantsEmptyFinal: parameters.wantsEmptyFinal,
+    parameters: parameters.custom,
+  };
+}
+
+function scheduling(parameters: RequestParameters) {
+  const { priority, timeoutMicroseconds, correlationId, sequenceStart, sequenceEnd } = parameters;
+  return { priority, timeoutMicroseconds, correlationId, sequenceStart, sequenceEnd };
+}
+
+/** The id of a request that may be too broken to be decoded; '' when it cannot be told. */
+export function requestIdOf(body: Buffer): string {
+  try {
+    const reader = new WireReader(body);
+    for (let field = reader.next(); field !== 0; field = reader.next()) {
+      if (field === REQUEST.id && reader.wireType === WIRE.bytes) return reader.string();
+      reader.skip();
+    }
+  } catch {
+    // No message, so no id.
+  }
+  return '';
+}
+
+function readMessage(reader: WireReader, limits: InferLimits): Message {
+  const message: Message = {
+    modelName: '',
+    modelVersion: '',
+    id: '',
+    parameters: undefined,
+    inputs: [],
+    outputs: [],
+    rawContents: [],
+  };
+  for (let field = reader.next(); field !== 0; field = reader.next()) {
+    // Every field of a request is a string, bytes or a message.
+    if (reader.wireType !== WIRE.bytes) reader.skip();
+    else readField(message, field, { reader, limits });
+  }
+  return message;
+}
+
+interface Reading {
+  readonly reader: WireReader;
+  readonly limits: InferLimits;
+}
+
+function readField(message: Message, field: number, { reader, limits }: Reading): void {
+  switch (field) {
+    case REQUEST.modelName:
+      message.modelName = reader.string();
+      break;
+    case REQUEST.modelVersion:
+      message.modelVersion = reader.string();
+      break;
+    case REQUEST.id:
+      message.id = reader.string();
+      break;
+    case REQUEST.parameters:
+      message.parameters = withParameter(message.parameters, reader.message(), limits);
+      break;
+    case REQUEST.inputs:
+      message.inputs.push(readInput(reader.message(), limits));
+      assertFew('inputs', message.inputs.length, limits.maxTensors);
+      break;
+    case REQUEST.outputs:
+      message.outputs.push(readOutput(reader.message(), limits));
+      assertFew('outputs', message.outputs.length, limits.maxTensors);
+      break;
+    case REQUEST.rawContents:
+      message.rawContents.push(reader.bytes());
+      assertFew('raw_input_contents', message.rawContents.length, limits.maxTensors * 2);
+      break;
+    default:
+      reader.skip();
+  }
+}
+
+function withParameter(
+  known: Map<string, InferParameter> | undefined,
+  entry: WireReader,
+  limits: InferLimits,
+): Map<string, InferParameter> {
+  const parameters = known ?? new Map<string, InferParameter>();
+  parameters.set(...readParameterEntry(entry));
+  assertFew('parameters', parameters.size, limits.maxParameters);
+  return parameters;
+}
+
+function assertFew(what: string, count: number, limit: number): void {
+  if (count > limit) throw new GrpcError('bad-message', `the request has more than ${limit} ${what}`);
+}
+
+function readInput(reader: WireReader, limits: InferLimits): Input {
+  const input: Input = { name: '', datatype: '', shape: [], parameters: undefined, contents: undefined };
+  for (let field = reader.next(); field !== 0; field = reader.next()) {
+    if (field === INPUT.shape && reader.wireType === WIRE.varint) input.shape.push(dimension(reader));
+    else if (reader.wireType !== WIRE.bytes) reader.skip();
+    else if (field === INPUT.name) input.name = reader.string();
+    else if (field === INPUT.datatype) input.datatype = reader.string();
+    else if (field === INPUT.shape) readDimensions(input.shape, reader.message());
+    else if (field === INPUT.parameters) input.parameters = withParameter(input.parameters, reader.message(), limits);
+    else if (field === INPUT.contents) input.contents = readContents(reader.message());
+    else reader.skip();
+  }
+  return input;
+}
+
+function readDimensions(shape: number[], packed: WireReader): void {
+  while (!packed.isAtEnd) shape.push(dimension(packed));
+}
+
+/** Most dimensions are small, and a negative one is refused anyway. */
+function dimension(reader: WireReader): number {
+  const value = reader.varint();
+  return Number.isSafeInteger(value) ? value : -1;
+}
+
+function readOutput(reader: WireReader, limits: InferLimits): string {
+  let name = '';
+  let parameters: Map<string, InferParameter> | undefined;
+  for (let field = reader.next(); field !== 0; field = reader.next()) {
+    if (reader.wireType !== WIRE.bytes) reader.skip();
+    else if (field === OUTPUT.name) name = reader.string();
+    else if (field === OUTPUT.parameters) parameters = withParameter(parameters, reader.message(), limits);
+    else reader.skip();
+  }
+  refuseUnserved(`output '${name}'`, parameters);
+  return name;
+}
+
+/** @throws {GrpcError} `unsupported` for parameters of tensors that this server does not act on: leaving them out would give wrong data */
+function refuseUnserved(owner: string, parameters: Map<string, InferParameter> | undefined): void {
+  if (parameters === undefined) return;
+  if (parameters.has('shared_memory_region')) {
+    throw new GrpcError('unsupported', `${owner} lies in shared memory, which is not supported; send its contents`);
+  }
+  if (parameters.has('classification')) {
+    throw new GrpcError(
+      'unsupported',
+      `${owner} asks for a classification, which is not supported; rank its values in the client`,
+    );
+  }
+}
+
+/** Each input with its data: typed contents of its own, or the next of the raw ones. More raw ones than needed are ignored. */
+function tensorsOf({ inputs, rawContents }: Message): Tensor[] {
+  let used = 0;
+  return inputs.map(({ name, datatype, shape, parameters, contents }) => {
+    refuseUnserved(`input '${name}'`, parameters);
+    const known = checkedDatatype(name, datatype);
+    if (contents !== undefined) {
+      if (rawContents.length > 0) throw bothGiven(name);
+      return { name, datatype: known, shape: checkedShape(name, shape), data: contentsToBytes(name, known, contents) };
+    }
+    const data = rawContents[used] ?? EMPTY;
+    if (used >= rawContents.length && !shape.includes(0)) throw noData(name);
+    used++;
+    return { name, datatype: known, shape: checkedShape(name, shape), data };
+  });
+}
+
+const EMPTY = Buffer.alloc(0);
+
+function checkedDatatype(input: string, datatype: string): Datatype {
+  if (isDatatype(datatype)) return datatype;
+  throw new GrpcError('bad-data', `input '${input}' has the unknown datatype '${datatype}'`);
+}
+
+function checkedShape(input: string, shape: readonly number[]): Shape {
+  let elements = 1;
+  for (const dim of shape) {
+    if (dim < 0) throw new GrpcError('bad-data', `the shape of input '${input}' must have dimensions of 0 or more`);
+    elements *= dim;
+  }
+  if (Number.isSafeInteger(elements * 8)) return shape;
+  throw new GrpcError('bad-data', `the shape of input '${input}' has more elements than can be counted`);
+}
+
+function distinct(outputs: readonly string[]): readonly string[] {
+  const twice = outputs.find((name, i) => outputs.indexOf(name) !== i);
+  if (twice === undefined) return outputs;
+  throw new GrpcError('duplicate', `output '${twice}' already requested`);
+}
+
+function bothGiven(input: string): GrpcError {
+  return new GrpcError(
+    'bad-data',
+    `contents field must not be specified when using raw_input_contents, as it is for input tensor '${input}'`,
+  );
+}
+
+function noData(input: string): GrpcError {
+  return new GrpcError(
+    'bad-data',
+    `unable to find data for input tensor '${input}': raw_input_contents has no entry left for it`,
+  );
+}

@@ -1,0 +1,48 @@
+import { type Logger, silentLogger } from '@nereid/core';
+import type { InferenceEngine } from '@nereid/serving';
+import { DEFAULT_LIMITS, type InferLimits } from './infer/request.ts';
+
+/** How much answers of inference are compressed, for clients that take it. */
+export type CompressionLevel = 'none' | 'low' | 'medium' | 'high';
+
+export interface GrpcOptions {
+  readonly engine: InferenceEngine;
+  /** Told of failures that are not the client's. Silent by default. */
+  readonly logger?: Logger;
+  /** Longest message that is taken, and longest that a compressed one may become, in bytes. Default 2 GiB − 1. */
+  readonly maxMessageBytes?: number;
+  readonly limits?: Partial<InferLimits>;
+  /** Default `none`. */
+  readonly responseCompression?: CompressionLevel;
+  /**
+   * Answers of one stream that may wait for a client that reads slowly, in bytes; beyond it the stream takes no more requests until some are read. Default 64 MiB.
+   */
+  readonly maxWaitingBytes?: number;
+  /** Requests of one stream under way at a time; beyond it no more are read. Default 1024. */
+  readonly maxStreamRequests?: number;
+  /** What `ServerMetadata` tells. */
+  readonly serverName?: string;
+  readonly serverVersion?: string;
+  readonly extensions?: readonly string[];
+}
+
+export interface GrpcSettings extends Omit<Required<GrpcOptions>, 'limits'> {
+  readonly limits: InferLimits;
+}
+
+const MAX_MESSAGE_BYTES = 2 ** 31 - 1;
+
+export function resolveOptions(options: GrpcOptions): GrpcSettings {
+  return {
+    engine: options.engine,
+    logger: options.logger ?? silentLogger,
+    maxMessageBytes: options.maxMessageBytes ?? MAX_MESSAGE_BYTES,
+    limits: { ...DEFAULT_LIMITS, ...options.limits },
+    responseCompression: options.responseCompression ?? 'none',
+    maxWaitingBytes: options.maxWaitingBytes ?? 64 * 1024 * 1024,
+    maxStreamRequests: options.maxStreamRequests ?? 1024,
+    serverName: options.serverName ?? 'nereid',
+    serverVersion: options.serverVersion ?? '',
+    extensions: options.extensions ?? [],
+  };
+}

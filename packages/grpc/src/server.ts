@@ -1,0 +1,145 @@
+import {
+  createSecureServer,
+  createServer,
+  type Http2SecureServer,
+  type Http2Server,
+  type Http2Session,
+  type IncomingHttpHeaders,
+  type ServerHttp2Stream,
+} from 'node:http2';
+import type { AddressInfo } from 'node:net';
+import { Call } from './call.ts';
+import { GrpcError } from './errors.ts';
+import { METHODS } from './methods.ts';
+import { type GrpcOptions, type GrpcSettings, resolveOptions } from './options.ts';
+import { StreamInfer } from './stream-infer.ts';
+import { UnaryInfer } from './unary-infer.ts';
+import { UnaryMethod } from './unary-method.ts';
+
+const INFER = '/inference.GRPCInferenceService/ModelInfer';
+const STREAM_INFER = '/inference.GRPCInferenceService/ModelStreamInfer';
+
+/** What a client may send before it must wait: enough that large tensors flow. */
+const WINDOW_BYTES = 8 * 1024 * 1024;
+const FRAME_BYTES = 1024 * 1024;
+
+export interface TlsOptions {
+  /** PEM texts. */
+  readonly cert: string;
+  readonly key: string;
+  /** Authorities whose client certificates are taken; PEM text. */
+  readonly ca?: string | undefined;
+  /** Whether clients must have a certificate of such an authority. Default false. */
+  readonly requireClientCertificate?: boolean;
+}
+
+export interface GrpcServerOptions extends GrpcOptions {
+  /** Plain text without. */
+  readonly tls?: TlsOptions | undefined;
+  /** Calls of one connection at a time. Default 2^31 − 1: as many as the client wants. */
+  readonly maxConcurrentCalls?: number;
+}
+
+/** Where a server listens. */
+export interface GrpcAddress {
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+}
+
+/**
+ * Serves `inference.GRPCInferenceService` and `grpc.health.v1.Health` on HTTP/2. Nothing of it blocks the loop or is copied but small messages; tensors of
+ * requests are views of what the socket read.
+ */
+export class GrpcServer {
+  readonly #settings: GrpcSettings;
+  readonly #server: Http2Server | Http2SecureServer;
+  readonly #sessions = new Set<Http2Session>();
+
+  constructor(options: GrpcServerOptions) {
+    this.#settings = resolveOptions(options);
+    this.#server = open(options);
+    this.#server.on('session', (session) => this.#watch(session));
+    this.#server.on('stream', (stream, headers) => this.#accept(stream, headers));
+    // Of a connection that is no HTTP/2, or ends in the middle of it.
+    this.#server.on('sessionError', () => {});
+    this.#server.on('clientError', () => {});
+  }
+
+  /**
+   * Starts to listen.
+   * @returns the port
+   * @throws {Error} as `listen` does, e.g. EADDRINUSE
+   */
+  listen({ host, port }: GrpcAddress): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen({ host, port }, () => {
+        this.#server.off('error', reject);
+        resolve((this.#server.address() as AddressInfo).port);
+      });
+    });
+  }
+
+  /** Takes no more connections and calls, and resolves when those under way have ended. */
+  async close(): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    for (const session of this.#sessions) session.close();
+    await closed;
+  }
+
+  /** Ends every call and connection at once. */
+  abort(): void {
+    for (const session of this.#sessions) session.destroy();
+  }
+
+  #watch(session: Http2Session): void {
+    this.#sessions.add(session);
+    session.setLocalWindowSize(WINDOW_BYTES);
+    session.on('close', () => this.#sessions.delete(session));
+    session.on('error', () => {});
+  }
+
+  #accept(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
+    const contentType = headers['content-type'] ?? '';
+    if (headers[':method'] !== 'POST' || !contentType.startsWith('application/grpc')) {
+      stream.on('error', () => {});
+      stream.respond({ ':status': 415 }, { endStream: true });
+      return;
+    }
+    const call = new Call(stream, headers, this.#settings);
+    const path = headers[':path'] ?? '';
+    const settings = this.#settings;
+    if (path === INFER) call.handle(new UnaryInfer(call, settings));
+    else if (path === STREAM_INFER) call.handle(new StreamInfer({ call, settings, failsWhole: failsWhole(headers) }));
+    else this.#acceptOther(call, path);
+  }
+
+  #acceptOther(call: Call, path: string): void {
+    const method = METHODS.get(path);
+    if (method === undefined) call.fail(new GrpcError('unsupported', `unknown method '${path}'`));
+    else call.handle(new UnaryMethod({ call, method, settings: this.#settings }));
+  }
+}
+
+function failsWhole(headers: IncomingHttpHeaders): boolean {
+  return headers.triton_grpc_error === 'true';
+}
+
+function open({ tls, maxConcurrentCalls }: GrpcServerOptions): Http2Server | Http2SecureServer {
+  const settings = {
+    initialWindowSize: WINDOW_BYTES,
+    maxFrameSize: FRAME_BYTES,
+    ...(maxConcurrentCalls !== undefined && { maxConcurrentStreams: maxConcurrentCalls }),
+  };
+  if (tls === undefined) return createServer({ settings });
+  const { cert, key, ca, requireClientCertificate = false } = tls;
+  return createSecureServer({
+    settings,
+    cert,
+    key,
+    ...(ca !== undefined && { ca }),
+    requestCert: requireClientCertificate,
+    rejectUnauthorized: requireClientCertificate,
+  });
+}

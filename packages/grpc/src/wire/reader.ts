@@ -1,0 +1,154 @@
+import { GrpcError } from '../errors.ts';
+
+/** How a field is encoded. */
+export const WIRE = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const;
+
+/**
+ * Reads one protobuf message, field by field, without copying: bytes are views. Source: the protobuf encoding.
+ *
+ * Integers are numbers up to 2^53; those that may have 64 bits are read with `int64`/`uint64`.
+ */
+export class WireReader {
+  readonly #bytes: Buffer;
+  #position: number;
+  readonly #end: number;
+  /** Encoding of the field whose number `next` gave. */
+  wireType = 0;
+
+  constructor(bytes: Buffer, start = 0, end = bytes.length) {
+    this.#bytes = bytes;
+    this.#position = start;
+    this.#end = end;
+  }
+
+  get isAtEnd(): boolean {
+    return this.#position >= this.#end;
+  }
+
+  /** Number of the next field; 0 at the end. */
+  next(): number {
+    if (this.#position >= this.#end) return 0;
+    const tag = this.varint();
+    this.wireType = tag & 7;
+    return tag >>> 3;
+  }
+
+  /** An unsigned integer, exact up to 2^53: tags, lengths, sizes, enums. */
+  varint(): number {
+    let value = 0;
+    let factor = 1;
+    for (let i = 0; i < 10; i++) {
+      const byte = this.#byte();
+      value += (byte & 0x7f) * factor;
+      if (byte < 0x80) return value;
+      factor *= 128;
+    }
+    throw broken('a number longer than ten bytes');
+  }
+
+  /** A 32-bit signed integer. */
+  int32(): number {
+    return Number(BigInt.asIntN(32, this.#varint64()));
+  }
+
+  /** A 32-bit unsigned integer. */
+  uint32(): number {
+    return Number(BigInt.asUintN(32, this.#varint64()));
+  }
+
+  int64(): bigint {
+    return BigInt.asIntN(64, this.#varint64());
+  }
+
+  uint64(): bigint {
+    return BigInt.asUintN(64, this.#varint64());
+  }
+
+  bool(): boolean {
+    return this.#varint64() !== 0n;
+  }
+
+  float(): number {
+    return this.#bytes.readFloatLE(this.#skip(4));
+  }
+
+  double(): number {
+    return this.#bytes.readDoubleLE(this.#skip(8));
+  }
+
+  /** A view on the contents of the field. */
+  bytes(): Buffer {
+    const length = this.varint();
+    const start = this.#skip(length);
+    return this.#bytes.subarray(start, start + length);
+  }
+
+  string(): string {
+    const length = this.varint();
+    const start = this.#skip(length);
+    return this.#bytes.toString('utf8', start, start + length);
+  }
+
+  /** A reader of the message that the field holds. */
+  message(): WireReader {
+    const length = this.varint();
+    const start = this.#skip(length);
+    return new WireReader(this.#bytes, start, start + length);
+  }
+
+  /** Steps over the field that `next` announced. */
+  skip(): void {
+    switch (this.wireType) {
+      case WIRE.varint:
+        this.#varint64();
+        break;
+      case WIRE.fixed64:
+        this.#skip(8);
+        break;
+      case WIRE.bytes:
+        this.#skip(this.varint());
+        break;
+      case WIRE.fixed32:
+        this.#skip(4);
+        break;
+      default:
+        throw broken(`wire type ${this.wireType}`);
+    }
+  }
+
+  /** @throws {GrpcError} when the field that `next` announced is encoded otherwise */
+  expect(wireType: number): void {
+    if (this.wireType !== wireType) throw broken(`wire type ${this.wireType} instead of ${wireType}`);
+  }
+
+  #varint64(): bigint {
+    const first = this.#byte();
+    if (first < 0x80) return BigInt(first);
+    let value = BigInt(first & 0x7f);
+    for (let shift = 7n; shift < 70n; shift += 7n) {
+      const byte = this.#byte();
+      value |= BigInt(byte & 0x7f) << shift;
+      if (byte < 0x80) return value;
+    }
+    throw broken('a number longer than ten bytes');
+  }
+
+  #byte(): number {
+    const byte = this.#position < this.#end ? this.#bytes[this.#position] : undefined;
+    if (byte === undefined) throw broken('it ends inside a field');
+    this.#position++;
+    return byte;
+  }
+
+  /** @returns where the skipped bytes start */
+  #skip(length: number): number {
+    const start = this.#position;
+    if (length > this.#end - start) throw broken('it ends inside a field');
+    this.#position = start + length;
+    return start;
+  }
+}
+
+function broken(what: string): GrpcError {
+  return new GrpcError('bad-message', `the message cannot be parsed: ${what}`);
+}
