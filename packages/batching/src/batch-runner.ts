@@ -87,7 +87,8 @@ export class BatchRunner {
   run({ batch, instance, isInline }: RunnableBatch): void {
     const run = instance.take();
     const now = this.#options.clock.nowMicros();
-    for (const request of batch) request.dispatchedMicros = now;
+    // A request that runs again keeps the time that ended its wait.
+    for (const request of batch) if (request.dispatchedMicros === 0) request.dispatchedMicros = now;
     run.startedMicros = now;
     // A run beside others is not timed: it may have waited for them.
     run.isTimed = !this.#isReported && this.#executing === 0;
@@ -134,7 +135,8 @@ export class BatchRunner {
     this.#isInline = false;
     instance.give(run);
     for (const request of batch) {
-      if (!request.isDone && !this.#runsAgain(request)) request.fail(defectOf(instance.model.name, broken));
+      if (request.isDone || (broken === undefined && this.#runsAgain(request))) continue;
+      request.fail(defectOf(instance.model.name, broken));
     }
     this.#options.slotsFreed({ instance, slots: isInline ? instance.load : 1, batch });
     this.noteIdle();

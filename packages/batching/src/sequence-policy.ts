@@ -91,6 +91,8 @@ export class SequencePolicy<R extends SequencedRequest, D, I> {
   #generatedIds = 0n;
   #queued = 0;
   #live = 0;
+  /** Sequences whose last request was offered. They leave when all that may be offered is, so that the backlog comes after it. */
+  #leaving: Sequence<R, D>[] = [];
   #isStopping = false;
   #actions: SequenceAction<R, D, I>[] = [];
 
@@ -142,6 +144,7 @@ export class SequencePolicy<R extends SequencedRequest, D, I> {
   decide(event: SequenceEvent<R, D, I>): readonly SequenceAction<R, D, I>[] {
     this.#actions = [];
     this.#note(event);
+    this.#moveUp(event.nowMicros);
     return this.#actions;
   }
 
@@ -156,6 +159,7 @@ export class SequencePolicy<R extends SequencedRequest, D, I> {
         break;
       case 'batch-over':
         for (const turn of event.turns) this.#ran(turn, { again: event.again.has(turn), nowMicros });
+        this.#moveUp(nowMicros);
         this.#formers.get(event.instance)?.batchOver(nowMicros);
         break;
       case 'timer':
@@ -257,7 +261,12 @@ export class SequencePolicy<R extends SequencedRequest, D, I> {
     sequence.batches = slot.batches;
     turn.state = 'offered';
     slot.batches.offer(turn, nowMicros);
-    if (this.#leaves(turn, 'offer')) this.#leave(sequence, nowMicros);
+    if (this.#leaves(turn, 'offer')) this.#leaving.push(sequence);
+  }
+
+  #moveUp(nowMicros: number): void {
+    for (let next = this.#leaving.shift(); next !== undefined; next = this.#leaving.shift())
+      this.#leave(next, nowMicros);
   }
 
   #dispatch(batch: SequenceBatch<R, D, I>, nowMicros: number): void {

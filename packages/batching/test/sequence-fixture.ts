@@ -58,8 +58,10 @@ export interface SequenceFixture {
   sequence(id: number | string, values: readonly number[], options?: SendOptions): void;
   /** Batches by their size. */
   sizes(): Record<number, number>;
-  /** `instance id=sum id=sum -` per batch, in the order of dispatch; `-` is a padded row. */
+  /** `instance id:value id:value -` per batch, in the order of dispatch; `-` is a padded row. */
   batches(): string[];
+  /** `id:value -@seconds reason` per batch. */
+  timedBatches(): string[];
   /** `id=sum` or `id CODE` per answer, in order. */
   answered(): string[];
 }
@@ -131,10 +133,11 @@ export async function sequenceFixture(options: SequenceFixtureOptions = {}): Pro
     },
     sizes: () =>
       Object.fromEntries(scheduler.batching.sizes.map(({ batchSize, count: batches }) => [batchSize, batches])),
-    batches: () =>
-      backend.batches.map(({ instance, requests }) => {
-        const rows = requests.map((request) => (request.turn?.isPadding ? '-' : `${request.id}:${inputOf(request)}`));
-        return `${instance} ${rows.join(' ')}`;
+    batches: () => backend.batches.map(({ instance, requests }) => `${instance} ${rowsOf(requests)}`),
+    timedBatches: () =>
+      backend.batches.map(({ requests }) => {
+        const first = requests.find(({ turn }) => turn?.isPadding === false);
+        return `${rowsOf(requests)}@${(first?.dispatchedMicros ?? 0) / SECOND}s ${first?.batch?.reason}`;
       }),
     answered: () =>
       responder.answers.map(({ request, response, error }) => {
@@ -147,6 +150,10 @@ export async function sequenceFixture(options: SequenceFixtureOptions = {}): Pro
 /** The control tensors of a request as values, by name. */
 export function controlsOf(request: InferenceRequest): Record<string, number | bigint | string | undefined> {
   return Object.fromEntries((request.turn?.controls ?? []).map((tensor) => [tensor.name, valuesOf(tensor)[0]]));
+}
+
+function rowsOf(requests: readonly InferenceRequest[]): string {
+  return requests.map((request) => (request.turn?.isPadding ? '-' : `${request.id}:${inputOf(request)}`)).join(' ');
 }
 
 function inputOf({ inputs: [x] }: InferenceRequest): number {
