@@ -181,7 +181,9 @@ describe('prepareModelConfig', () => {
     });
     expect(config).toBeUndefined();
     expect(diagnostics.map(({ message }) => message)).toEqual([
-      expect.stringContaining("model 'm' must contain at least one output"),
+      expect.stringContaining(
+        "model configuration must contain at least one output, none were specified for model 'm'",
+      ),
     ]);
   });
 

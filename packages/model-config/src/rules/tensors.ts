@@ -136,7 +136,7 @@ const repeatedName: Check = function* ({ config, model }) {
 /** Left to the backend by Triton. */
 const pytorchOutput: Check = function* ({ config, model }) {
   if (config.backend !== 'pytorch' || config.output.length > 0) return;
-  const message = `model '${model}' must contain at least one output, none were specified; add output [ { name: "OUTPUT__0" data_type: TYPE_FP32 dims: [ -1 ] } ]`;
+  const message = `model configuration must contain at least one output, none were specified for model '${model}'; add output [ { name: "OUTPUT__0" data_type: TYPE_FP32 dims: [ -1 ] } ]`;
   yield { path: 'output', message };
 };
 
