@@ -165,6 +165,25 @@ describe('many clients', () => {
     expect(total(({ batchSize, computeInfer }) => batchSize * computeInfer.count)).toBe(count);
   });
 
+  test.each([
+    [
+      'ENABLE_JIT_EXECUTOR',
+      'maybe',
+      "parameter 'ENABLE_JIT_EXECUTOR' is 'maybe', expected true, on, 1, false, off or 0",
+    ],
+    [
+      'INTRA_OP_THREAD_COUNT',
+      '99999999999',
+      "parameter 'INTRA_OP_THREAD_COUNT' is '99999999999', expected a whole number",
+    ],
+  ])('have nothing of a model whose parameter %s is %s', async (key, value, reason) => {
+    const more = `parameters { key: "${key}" value { string_value: "${value}" } }`;
+    await using served = await serveRepository([
+      { name: 'm', config: config(more), versions: { 1: 'backend_aoti/add.pt2' } },
+    ]);
+    expect(served.failures).toMatchObject([{ reason: expect.stringContaining(reason) }]);
+  });
+
   test('that send no rows are told how many the package takes, and the next request runs', async () => {
     await using served = await serveRepository([
       { name: 'm', config: config('dynamic_batching { }'), versions: { 1: 'backend_aoti/add.pt2' } },

@@ -263,6 +263,23 @@ model_warmup {
   });
 });
 
+test.each([
+  [
+    'too_few_inputs',
+    { input: [], output: ['OUTPUT__0 TYPE_FP32 16'] },
+    "unable to load model 'too_few_inputs', configuration expects 0 inputs, model provides 2",
+  ],
+  [
+    'too_few_outputs',
+    { input: ['INPUT0 TYPE_FP32 16', 'INPUT1 TYPE_FP32 16'], output: [] },
+    'model configuration must contain at least one output, none were specified',
+  ],
+])('%s, where nothing is completed, is refused in the known words', async (name, tensors, reason) => {
+  const models = [{ name, config: configText(tensors), versions: { 1: ADD_SUB } }];
+  await using served = await serveRepository(models, { requireConfig: true });
+  expect(served.failures).toMatchObject([{ name, reason: expect.stringContaining(reason) }]);
+});
+
 describe('a model without backend and platform', () => {
   test.each([
     ['has those of its file, and the defaults of the rest', '', { kind: 'KIND_CPU', count: 1 }],
