@@ -1,22 +1,24 @@
 /** Steps 7 to 9 of a load: backend, instances with warmup, scheduler. Everything opened is closed again when a later step fails. */
 import {
   type Backend,
+  type BatchStrategy,
   type Clock,
   type ExecutionReport,
   InferenceServerError,
   type InstanceSpec,
-  type LoadedModel,
   type Logger,
 } from '@nereid/core';
 import { instanceSpecs, type ModelConfig } from '@nereid/model-config';
 import type { ModelVersion } from '@nereid/repository';
+import { type BatchStrategyOptions, openStrategy } from './batch-strategy/open.ts';
 import { type Completion, completeVersion } from './complete-version.ts';
 import { ServingError } from './errors.ts';
 import { type Labels, readLabels } from './labels.ts';
 import { LoadedVersion } from './loaded-version.ts';
-import { closeModel, type OpenInstance, openInstance } from './open-instance.ts';
+import { closeModel, type OpenInstance, type OpenModel, openInstance } from './open-instance.ts';
 import { openScheduler, type SchedulerOptions, type VersionScheduler } from './open-scheduler.ts';
 import { RequestCheck } from './request-check.ts';
+import { withSequenceInputs } from './sequence-inputs.ts';
 import { VersionStatistics } from './statistics.ts';
 import { type WarmupSample, warmupSamples } from './warmup-data.ts';
 
@@ -31,6 +33,7 @@ export interface LoadContext {
   readonly maxFileBytes: number;
   /** Most instances of one version. */
   readonly maxInstances: number;
+  readonly batchStrategies: BatchStrategyOptions;
 }
 
 /** One version to load. */
@@ -51,24 +54,31 @@ export interface VersionPlan {
 export async function loadVersion(given: VersionPlan, context: LoadContext): Promise<LoadedVersion> {
   const plan = await completeVersion(given, context);
   const parts = await readParts(plan, context);
-  const model = await parts.backend.load({
+  const about = {
     name: plan.name,
     version: plan.version.version,
     modelDirectory: plan.modelDirectory,
     versionDirectory: plan.version.directory,
     config: plan.config,
-    instances: parts.instances.map(({ spec }) => spec),
     logger: context.logger,
-  });
-  const opened: OpenInstance[] = [];
+  };
+  const model = await parts.backend.load({ ...about, instances: parts.instances.map(({ spec }) => spec) });
+  const opened: Opened = { model, instances: [], strategy: undefined };
   try {
-    return await assemble({ plan, context, parts, model }, opened);
+    opened.strategy = await openStrategy(about, context.batchStrategies);
+    return await assemble({ plan, context, parts }, opened);
   } catch (thrown) {
-    for (const error of await closeModel(opened, model)) {
+    for (const error of await closeModel(opened)) {
       context.logger.error({ err: error }, `cleaning up after a failed load: ${error.message}`);
     }
     throw InferenceServerError.from(thrown);
   }
+}
+
+/** What is open so far. */
+interface Opened extends OpenModel {
+  readonly instances: OpenInstance[];
+  strategy: BatchStrategy | undefined;
 }
 
 /** Everything that can be known, and be wrong, before the backend opens the model. */
@@ -78,6 +88,8 @@ interface Parts {
   readonly labels: Labels;
   readonly samples: readonly WarmupSample[];
   readonly check: RequestCheck;
+  /** Of warmup samples. */
+  readonly sampleCheck: RequestCheck;
 }
 
 async function readParts(plan: VersionPlan, context: LoadContext): Promise<Parts> {
@@ -90,34 +102,45 @@ async function readParts(plan: VersionPlan, context: LoadContext): Promise<Parts
     labels: await readLabels(config, place),
     samples: await warmupSamples(config, place),
     check: new RequestCheck(config),
+    sampleCheck: new RequestCheck(withSequenceInputs(config)),
   };
 }
 
-/** Creates and warms the instances, which it adds to `opened` one by one, and puts a scheduler before them. */
+/** Creates and warms the instances, which it adds to what is open one by one, and puts a scheduler before them. */
 async function assemble(
   from: {
     readonly plan: VersionPlan;
     readonly context: LoadContext;
     readonly parts: Parts;
-    readonly model: LoadedModel;
   },
-  opened: OpenInstance[],
+  opened: Opened,
 ): Promise<LoadedVersion> {
-  const { model, plan, context } = from;
-  const { check, instances, labels, samples } = from.parts;
+  const { plan, context } = from;
+  const { model, strategy } = opened;
+  const { check, instances, labels, sampleCheck, samples } = from.parts;
   const { clock, logger } = context;
   const reports = new Reports();
   // One after another: two loads of one model at once would need twice its memory.
   for (const planned of instances) {
     const named = { modelName: plan.name, modelVersion: plan.version.version };
-    await openInstance({ ...named, ...planned, model, check, samples, clock, logger, report: reports.take }, opened);
+    const warmup = { check: sampleCheck, samples };
+    await openInstance(
+      { ...named, ...planned, ...warmup, model, clock, logger, report: reports.take },
+      opened.instances,
+    );
   }
-  const active = opened.filter(({ isPassive }) => !isPassive).map(({ instance }) => instance);
-  const scheduler = openScheduler(plan.config, { options: context.scheduler, instances: active, clock, logger });
+  const active = opened.instances.filter(({ isPassive }) => !isPassive).map(({ instance }) => instance);
+  const scheduler = openScheduler(plan.config, {
+    options: context.scheduler,
+    instances: active,
+    strategy,
+    clock,
+    logger,
+  });
   reports.scheduler = scheduler;
   const { name, config, version, modelDirectory } = plan;
   const { statistics } = reports;
-  const parts = { model, instances: opened, scheduler, check, statistics, clock };
+  const parts = { ...opened, scheduler, check, statistics, clock };
   return new LoadedVersion({ name, version: version.version, modelDirectory, config, labels, ...parts });
 }
 

@@ -4,7 +4,6 @@ import {
   type InferenceResponse,
   InferenceServerError,
   type InstanceSpec,
-  type LoadedModel,
   type RequestObserver,
   type WeightsReport,
   type WeightsSource,
@@ -14,19 +13,17 @@ import { resolveInside } from '@nereid/repository';
 import type { ModelStatistics } from './engine.ts';
 import { ServingError } from './errors.ts';
 import type { Labels } from './labels.ts';
-import { closeModel, type OpenInstance } from './open-instance.ts';
+import { closeModel, type OpenModel } from './open-instance.ts';
 import type { VersionScheduler } from './open-scheduler.ts';
 import type { RequestCheck } from './request-check.ts';
 import type { VersionStatistics } from './statistics.ts';
 
-export interface LoadedVersionInit {
+export interface LoadedVersionInit extends OpenModel {
   readonly name: string;
   readonly version: string;
   readonly modelDirectory: string;
   readonly config: ModelConfig;
   readonly labels: Labels;
-  readonly model: LoadedModel;
-  readonly instances: readonly OpenInstance[];
   readonly scheduler: VersionScheduler;
   readonly check: RequestCheck;
   readonly statistics: VersionStatistics;
@@ -87,6 +84,11 @@ export class LoadedVersion implements RequestObserver {
     request.observer = this;
     this.#inFlight++;
     this.#scheduler.enqueue(request);
+  }
+
+  /** Whether the request continues a sequence, so that it is taken while the version closes. */
+  continues(request: InferenceRequest): boolean {
+    return this.#scheduler.continues?.(request) ?? false;
   }
 
   /** Called by the request after its responder. */
@@ -164,7 +166,7 @@ export class LoadedVersion implements RequestObserver {
         this.#idle = resolve;
       });
     }
-    return closeModel(this.#init.instances, this.#init.model);
+    return closeModel(this.#init);
   }
 }
 

@@ -1,4 +1,4 @@
-import type { InstanceSpec } from '@nereid/core';
+import type { InferenceRequest, InstanceSpec } from '@nereid/core';
 import type { ModelIndexEntry, ModelState } from './engine.ts';
 import { ServingError } from './errors.ts';
 import type { LoadedVersion } from './loaded-version.ts';
@@ -54,6 +54,15 @@ export class ModelSet {
     const found = this.peek(name, version);
     if (found !== undefined) return found;
     throw this.#closed ?? this.#models.get(name)?.lookupError(version) ?? unknownModel(name);
+  }
+
+  /**
+   * The version that a request is for: one on its way out when the request continues a sequence of it, also when nothing else is found any more.
+   * @throws {ServingError} as `find`
+   */
+  findFor(request: InferenceRequest): LoadedVersion {
+    const continued = this.#models.get(request.modelName)?.findContinued(request);
+    return continued ?? this.find(request.modelName, request.modelVersion);
   }
 
   /** @throws {ServingError} NOT_FOUND when there is no such model, or no version of it is ready */

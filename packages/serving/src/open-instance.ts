@@ -1,4 +1,5 @@
 import {
+  type BatchStrategy,
   type Clock,
   type ExecutionReport,
   type InferenceRequest,
@@ -24,6 +25,7 @@ export interface InstanceOpening {
   readonly modelName: string;
   readonly modelVersion: string;
   readonly model: LoadedModel;
+  /** Of the samples. */
   readonly check: RequestCheck;
   readonly samples: readonly WarmupSample[];
   readonly spec: InstanceSpec;
@@ -57,16 +59,20 @@ function acceptance({ check, model }: InstanceOpening): (request: InferenceReque
   };
 }
 
+/** What a version holds open. */
+export interface OpenModel {
+  readonly model: LoadedModel;
+  readonly instances: readonly OpenInstance[];
+  readonly strategy?: BatchStrategy | undefined;
+}
+
 /**
- * Closes all instances at once, then the model. A part that fails to close does not keep the others open.
+ * Closes all instances at once, then model and batching strategy. A part that fails to close does not keep the others open.
  * @returns what failed
  */
-export async function closeModel(
-  open: readonly OpenInstance[],
-  model: LoadedModel,
-): Promise<readonly InferenceServerError[]> {
-  const instances = await Promise.allSettled(open.map(async ({ instance }) => instance.close()));
-  const last = await Promise.allSettled([(async () => model.close())()]);
+export async function closeModel(open: OpenModel): Promise<readonly InferenceServerError[]> {
+  const instances = await Promise.allSettled(open.instances.map(async ({ instance }) => instance.close()));
+  const last = await Promise.allSettled([(async () => open.model.close())(), (async () => open.strategy?.close?.())()]);
   return [...instances, ...last].flatMap((result) =>
     result.status === 'rejected' ? [InferenceServerError.from(result.reason)] : [],
   );

@@ -5,7 +5,15 @@ import {
   DynamicScheduler,
   SequenceScheduler,
 } from '@nereid/batching';
-import type { Clock, ExecutionReport, Logger, ModelInstance, Scheduler } from '@nereid/core';
+import type {
+  BatchStrategy,
+  Clock,
+  ExecutionReport,
+  InferenceRequest,
+  Logger,
+  ModelInstance,
+  Scheduler,
+} from '@nereid/core';
 import type { ModelConfig } from '@nereid/model-config';
 
 /** How requests wait and run, as far as a model's configuration does not say it. */
@@ -15,6 +23,8 @@ export type SchedulerOptions = Omit<CommonOptions, 'instances' | 'clock'>;
 export interface VersionScheduler extends Scheduler {
   /** Takes the report of an execution. */
   observe(execution: ExecutionReport): void;
+  /** Whether it takes the request also after `stop()`, as one that continues a sequence; absent where there are no sequences. */
+  continues?(request: InferenceRequest): boolean;
   /** How batches were formed; absent where each request runs by itself. */
   readonly batching?: BatchingStatistics;
 }
@@ -27,12 +37,13 @@ export function openScheduler(
     readonly clock: Clock;
     readonly logger: Logger;
     readonly options: SchedulerOptions;
+    readonly strategy?: BatchStrategy | undefined;
   },
 ): VersionScheduler {
-  const { options, ...rest } = parts;
+  const { options, strategy, ...rest } = parts;
   if (sequenceBatching !== undefined) {
     return new SequenceScheduler({ ...options, ...rest, maxBatchSize, sequenceBatching });
   }
   if (dynamicBatching === undefined) return new DefaultScheduler({ ...options, ...rest });
-  return new DynamicScheduler({ ...options, ...rest, maxBatchSize, dynamicBatching });
+  return new DynamicScheduler({ ...options, ...rest, maxBatchSize, dynamicBatching, strategy });
 }

@@ -1,3 +1,4 @@
+import type { InferenceRequest } from '@nereid/core';
 import { compareVersions } from '@nereid/repository';
 import type { ModelIndexEntry } from './engine.ts';
 import { ServingError } from './errors.ts';
@@ -23,6 +24,7 @@ export class ServedModel {
   readonly fault: ModelFault | undefined;
   readonly #versions = new Map<string, VersionStatus>();
   readonly #ready = new Map<string, LoadedVersion>();
+  readonly #unloading = new Map<string, LoadedVersion>();
   #latest: LoadedVersion | undefined;
 
   constructor(name: string, fault?: ModelFault) {
@@ -49,6 +51,8 @@ export class ServedModel {
     this.#versions.set(version, status);
     if (status.state === 'READY') this.#ready.set(version, status.loaded);
     else this.#ready.delete(version);
+    if (status.state === 'UNLOADING') this.#unloading.set(version, status.loaded);
+    else this.#unloading.delete(version);
     this.#latest = this.ready.at(-1);
   }
 
@@ -56,6 +60,17 @@ export class ServedModel {
   find(version: string): LoadedVersion | undefined {
     if (version === '') return this.#latest;
     return this.#ready.get(version) ?? (version === '-1' ? this.#latest : this.#findBySpelling(version));
+  }
+
+  /** A version that is being unloaded and that the request continues a sequence of. */
+  findContinued(request: InferenceRequest): LoadedVersion | undefined {
+    if (this.#unloading.size === 0) return undefined;
+    const { modelVersion: version } = request;
+    const isAny = version === '' || version === '-1';
+    for (const loaded of this.#unloading.values()) {
+      if ((isAny || loaded.version === canonical(version)) && loaded.continues(request)) return loaded;
+    }
+    return undefined;
   }
 
   /** Leading zeros do not make another number. */

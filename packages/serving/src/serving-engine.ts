@@ -11,6 +11,7 @@ import {
 } from '@nereid/core';
 import type { ModelConfig } from '@nereid/model-config';
 import type { ModelRepository } from '@nereid/repository';
+import type { BatchStrategyOptions } from './batch-strategy/open.ts';
 import type { InferenceEngine, ModelIndexEntry, ModelMetadata, ModelStatistics } from './engine.ts';
 import { ServingError } from './errors.ts';
 import { type LoadAllContext, type LoadFailure, loadAll } from './load-all.ts';
@@ -27,6 +28,7 @@ export interface EngineOptions {
   readonly backends: readonly Backend<ModelConfig>[];
   /** Queue limit and fast lane of every model; the scheduler's defaults apply. */
   readonly scheduler?: SchedulerOptions | undefined;
+  readonly batchStrategies?: BatchStrategyOptions | undefined;
   /** A `SystemClock` by default. */
   readonly clock?: Clock | undefined;
   /** Drops everything by default. */
@@ -88,6 +90,7 @@ export class ServingEngine implements InferenceEngine, AsyncDisposable {
       scheduler: options.scheduler ?? {},
       maxFileBytes: options.maxFileBytes ?? 64 * 1024 * 1024,
       maxInstances: options.maxInstances ?? 1024,
+      batchStrategies: options.batchStrategies ?? {},
       prepare: {
         backends,
         gpus: options.gpus,
@@ -110,8 +113,8 @@ export class ServingEngine implements InferenceEngine, AsyncDisposable {
   }
 
   /**
-   * Stops in this order: no longer live, ready or open to requests; what was accepted is run and answered; instances are closed and
-   * models unloaded. A load in progress is waited for. Later calls answer with the first's report.
+   * Stops in this order: no longer live, ready or open to requests, but for those that continue a sequence; what was accepted is run and answered, and
+   * sequences end or become idle; instances are closed and models unloaded. A load in progress is waited for. Later calls answer with the first's report.
    */
   stop(options: StopOptions = {}): Promise<StopReport> {
     this.#stopping ??= this.#stop(options);
@@ -150,7 +153,7 @@ export class ServingEngine implements InferenceEngine, AsyncDisposable {
   infer(request: InferenceRequest): void {
     try {
       if (request.isCancelled) throw new ServingError('cancelled', 'the request was cancelled before it was queued');
-      this.#models.find(request.modelName, request.modelVersion).infer(request);
+      this.#models.findFor(request).infer(request);
     } catch (thrown) {
       this.#refuse(request, thrown);
     }
