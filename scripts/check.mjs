@@ -1,4 +1,4 @@
-/** Every check that is not a test: format and lint, types, direction of imports, dead code and undeclared imports, packed packages. */
+/** Every check that is not a test: format and lint, types, direction of imports, dead code and undeclared imports, tables of tests, packed packages. */
 import { spawnSync } from 'node:child_process';
 import { pathToFileURL } from 'node:url';
 import { inRoot, root, turboEnv } from './setup/paths.mjs';
@@ -14,6 +14,7 @@ const CHECKS = [
     ['--config', '.dependency-cruiser.mjs', 'packages', 'apps', 'native', 'bench'],
   ],
   ['dead code and undeclared imports', bin('knip'), []],
+  ['tables of tests', process.execPath, [inRoot('scripts', 'check-test-tables.mjs')]],
   ['packed packages', process.execPath, [inRoot('scripts', 'check-packages.mjs')]],
 ];
 
