@@ -10,21 +10,30 @@ export interface ReadmeRun {
   readonly printed: readonly string[];
 }
 
+/** A `ts` block of a page. */
+export interface ExamplePlace {
+  /** Path of the page from the package's directory; its README.md by default. */
+  readonly page?: string;
+  /** Which block, from 0 on; the first by default. */
+  readonly index?: number;
+}
+
 let runs = 0;
 
 /**
- * Runs a `ts` block of a package's README.md under vitest, the first by default.
+ * Runs a `ts` block of a package's README.md, or of another page, under vitest.
  *
  * The block becomes a module in the package's `.cache` directory, so that its imports resolve as a test's do, and is removed afterwards.
  * @param testUrl `import.meta.url` of the test; the README is the one beside the nearest package.json above it
- * @param index  which block, from 0 on
- * @throws {Error} when the README has no such block, and whatever the example throws
+ * @param place  which block; a number is the index of one in the README
+ * @throws {Error} when the page has no such block, and whatever the example throws
  */
-export async function runReadmeExample(testUrl: string, index = 0): Promise<ReadmeRun> {
+export async function runReadmeExample(testUrl: string, place: number | ExamplePlace = 0): Promise<ReadmeRun> {
   const directory = packageOf(testUrl);
+  const { page = 'README.md', index = 0 } = typeof place === 'number' ? { index: place } : place;
   const file = join(directory, '.cache', `readme-${process.pid}-${runs++}.ts`);
   mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, exampleOf(join(directory, 'README.md'), index));
+  writeFileSync(file, exampleOf(join(directory, page), index));
   const printed: string[] = [];
   const log = console.log;
   console.log = (...values: unknown[]) => printed.push(format(...values));
@@ -44,8 +53,8 @@ function packageOf(testUrl: string): string {
   throw new Error(`no package.json above ${start}`);
 }
 
-function exampleOf(readme: string, index: number): string {
-  const block = [...readFileSync(readme, 'utf8').matchAll(/^```ts\n(.*?)^```$/gms)][index];
+function exampleOf(page: string, index: number): string {
+  const block = [...readFileSync(page, 'utf8').matchAll(/^```ts\n(.*?)^```$/gms)][index];
   if (block?.[1] !== undefined) return block[1];
-  throw new Error(`${readme} has no block number ${index} that begins with \`\`\`ts`);
+  throw new Error(`${page} has no block number ${index} that begins with \`\`\`ts`);
 }
