@@ -1,13 +1,12 @@
-import {
-  type BatchInfo,
-  type BatchStrategy,
-  type Clock,
-  type ExecutionReport,
-  type InferenceRequest,
-  type Logger,
-  type Scheduler,
-  silentLogger,
-  type Timer,
+import type {
+  BatchInfo,
+  BatchStrategy,
+  Clock,
+  ExecutionReport,
+  InferenceRequest,
+  Logger,
+  Scheduler,
+  Timer,
 } from '@nereid/core';
 import { AnswerOrder } from './answer-order.ts';
 import { BatchCounters, type BatchingStatistics } from './batch-counters.ts';
@@ -35,6 +34,8 @@ export interface DynamicSchedulerOptions extends SchedulerOptions {
   readonly strategy?: BatchStrategy | undefined;
   /** Where faults of the strategy are told; nowhere by default. */
   readonly logger?: Logger | undefined;
+  /** What the log calls the model. */
+  readonly modelName?: string | undefined;
   /** Calls back when the current turn of the event loop is over; `setImmediate` by default. */
   readonly afterTurn?: (callback: () => void) => void;
 }
@@ -77,7 +78,7 @@ export class DynamicScheduler implements Scheduler {
     const { clock = new SystemClock(), maxBatchSize, maxQueueSize = DEFAULT_MAX_QUEUE_SIZE } = options;
     const { dynamicBatching = {}, afterTurn = setImmediate } = options;
     checkQueueSize(maxQueueSize);
-    const strategy = options.strategy && new GuardedStrategy(options.strategy, options.logger ?? silentLogger);
+    const strategy = options.strategy && new GuardedStrategy(options.strategy, options);
     const startBatch = strategy && (() => strategy.startBatch());
     const rules = batchRules(dynamicBatching, { maxBatchSize, canJoin: haveSameInputs, startBatch });
     this.#clock = clock;

@@ -4,6 +4,7 @@ import {
   type InferenceRequest,
   InferenceServerError,
   type Logger,
+  silentLogger,
 } from '@nereid/core';
 import type { StrategyBatch } from './batch-plan.ts';
 
@@ -11,10 +12,16 @@ import type { StrategyBatch } from './batch-plan.ts';
 export class GuardedStrategy {
   readonly #strategy: BatchStrategy;
   readonly #logger: Logger;
+  readonly #name: string;
 
-  constructor(strategy: BatchStrategy, logger: Logger) {
+  constructor(
+    strategy: BatchStrategy,
+    about: { readonly logger?: Logger | undefined; readonly modelName?: string | undefined },
+  ) {
+    const { logger = silentLogger, modelName } = about;
     this.#strategy = strategy;
     this.#logger = logger;
+    this.#name = modelName === undefined ? 'the batching strategy' : `the batching strategy of model '${modelName}'`;
   }
 
   startBatch(): StrategyBatch<InferenceRequest> {
@@ -49,7 +56,7 @@ export class GuardedStrategy {
 
   #failed(what: string, thrown: unknown): void {
     const { message } = InferenceServerError.from(thrown);
-    this.#logger.error({ err: thrown }, `the batching strategy ${what}: ${message}`);
+    this.#logger.error({ err: thrown }, `${this.#name} ${what}: ${message}`);
   }
 }
 

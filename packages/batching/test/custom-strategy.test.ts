@@ -118,7 +118,7 @@ describe('a custom strategy', () => {
       'that cannot start a batch leaves it with one request',
       undefined,
       ['0@0s custom-strategy', '1@0s custom-strategy', '2@0s instance-idle'],
-      /^the batching strategy could not start a batch, which gets one request: broken$/,
+      /^the batching strategy of model 'm' could not start a batch, which gets one request: broken$/,
     ],
     [
       'that fails on a request closes the batch before it',
@@ -129,7 +129,7 @@ describe('a custom strategy', () => {
         },
       },
       ['0@0s custom-strategy', '1,2@0s instance-idle'],
-      /^the batching strategy could not tell whether a request joins its batch, which is closed before it: broken$/,
+      /^the batching strategy of model 'm' could not tell whether a request joins its batch, which is closed before it: broken$/,
     ],
     [
       'that answers with a promise closes the batch',
@@ -146,7 +146,7 @@ describe('a custom strategy', () => {
         },
       },
       ['0,1,2@0s instance-idle'],
-      /^the batching strategy could not end a batch: broken$/,
+      /^the batching strategy of model 'm' could not end a batch: broken$/,
     ],
   ])('%s, and is told of in the log', async (_, behaviour, expected, message) => {
     const logger = new Errors();
@@ -156,7 +156,7 @@ describe('a custom strategy', () => {
         return { include: () => true, ...behaviour };
       },
     };
-    const { send, clock, batches, answered } = await dynamicFixture({ strategy, logger });
+    const { send, clock, batches, answered } = await dynamicFixture({ strategy, logger, modelName: 'm' });
     for (const id of ids(3)) send(id);
     await clock.elapse(0);
     expect(batches()).toEqual(expected);

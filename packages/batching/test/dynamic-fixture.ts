@@ -55,6 +55,7 @@ export async function dynamicFixture(options: DynamicFixtureOptions = {}): Promi
     lane,
     strategy,
     logger,
+    modelName,
     afterTurn,
     ...behaviour
   } = options;
@@ -87,6 +88,7 @@ export async function dynamicFixture(options: DynamicFixtureOptions = {}): Promi
     ...(lane && { inline: lane }),
     strategy,
     logger,
+    modelName,
     ...(afterTurn && { afterTurn }),
   });
   const responder = new RecordingResponder();

@@ -1,6 +1,7 @@
 /** What the engine finds wrong with a configuration before a backend sees the model, for those who only check one. */
 import { InferenceServerError } from '@nereid/core';
 import type { ModelConfig } from '@nereid/model-config';
+import { locateStrategy } from './batch-strategy/locate.ts';
 import { readLabels } from './labels.ts';
 import { ignoredFeatures, refusedFeatures } from './unsupported.ts';
 import { warmupSamples } from './warmup-data.ts';
@@ -21,7 +22,7 @@ export interface CheckServingOptions {
 }
 
 /**
- * Features that the engine refuses or leaves out, and the label and warmup files that the configuration names.
+ * Features that the engine refuses or leaves out, and the files that the configuration names: labels, warmup data, a batching strategy.
  * @param config  complete, as it would be loaded
  */
 export async function checkServing(
@@ -33,6 +34,7 @@ export async function checkServing(
     ...refusedFeatures(config).map((feature) => ({ severity: 'error', ...feature }) as const),
     ...ignoredFeatures(config).map((feature) => ({ severity: 'warning', ...feature }) as const),
     ...(await failure('output', readLabels(config, place))),
+    ...(await failure('parameters', locateStrategy(config, { modelDirectory }))),
     ...(await failure('model_warmup', warmupSamples(config, place))),
   ];
 }

@@ -26,6 +26,10 @@ const CODES = {
   unsupported: 'UNSUPPORTED',
   /** No backend of the configuration's name was given. */
   'unknown-backend': 'INVALID_ARG',
+  /** The model's batching strategy does not exist where its configuration says. */
+  'no-strategy': 'NOT_FOUND',
+  /** The model's batching strategy cannot be used. */
+  'bad-strategy': 'INVALID_ARG',
   /** A warmup sample cannot be made, or failed. */
   'warmup-failed': 'INVALID_ARG',
 } as const satisfies Record<string, ErrorCode>;

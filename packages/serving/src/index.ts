@@ -1,3 +1,4 @@
+export type { BatchStrategyOptions } from './batch-strategy/open.ts';
 export { type CheckServingOptions, checkServing, type ServingFinding } from './check-config.ts';
 export type {
   BatchStatistics,

@@ -31,7 +31,7 @@ export interface VersionScheduler extends Scheduler {
 
 /** The scheduler that a configuration asks for, before the instances that take requests. */
 export function openScheduler(
-  { dynamicBatching, sequenceBatching, maxBatchSize }: ModelConfig,
+  { name: modelName, dynamicBatching, sequenceBatching, maxBatchSize }: ModelConfig,
   parts: {
     readonly instances: readonly ModelInstance[];
     readonly clock: Clock;
@@ -45,5 +45,5 @@ export function openScheduler(
     return new SequenceScheduler({ ...options, ...rest, maxBatchSize, sequenceBatching });
   }
   if (dynamicBatching === undefined) return new DefaultScheduler({ ...options, ...rest });
-  return new DynamicScheduler({ ...options, ...rest, maxBatchSize, dynamicBatching, strategy });
+  return new DynamicScheduler({ ...options, ...rest, maxBatchSize, dynamicBatching, strategy, modelName });
 }
