@@ -321,3 +321,58 @@ export interface Instance {
   /** Finishes what is queued, then ends the thread. Idempotent. */
   close(): Promise<void>;
 }
+
+export interface BatchStrategyOptions {
+  /** Absolute path of a shared library with the five functions of a custom batching strategy, built against Triton's public headers. */
+  readonly library: string;
+  readonly modelName: string;
+  /** Decimal. */
+  readonly modelVersion: string;
+  readonly modelDirectory: string;
+  /** The model's configuration in JSON, as the library gets it. */
+  readonly config: string;
+  /** Inputs that requests may have. */
+  readonly inputNames: readonly string[];
+  /** Outputs of a request that asks for none by name. */
+  readonly outputNames: readonly string[];
+  /** Takes what the library logs while it is called. Must not throw; if it does, that is lost. */
+  readonly onLog: (level: 'debug' | 'info' | 'warn' | 'error', message: string) => void;
+}
+
+/**
+ * Opens a library and lets it initialise, both on the calling thread. Throws NOT_FOUND or INVALID_ARG if it cannot be opened or lacks one of the functions, else
+ * the library's own error. Opening a library runs its code. From the first on, the functions `TRITONSERVER_*` and `TRITONBACKEND_*` that such libraries
+ * call are visible to everything in the process that is opened later.
+ */
+export function openBatchStrategy(options: BatchStrategyOptions): BatchStrategyLibrary;
+
+/** Calls happen on the calling thread and throw the library's errors. It is to be closed; unclosed, it lives as long as its thread. */
+export interface BatchStrategyLibrary {
+  /** A batch begins; several may be open at a time. */
+  startBatch(): number;
+  /** Whether the request joins the batch. TypeError for an input that is not among `inputNames`. */
+  include(batch: number, request: StrategyRequest): boolean;
+  /** The batch is over; once for each. */
+  endBatch(batch: number): void;
+  /** Lets the library finalise and closes it. No batch is open. Idempotent. */
+  close(): void;
+}
+
+/** What a library can ask of a request. Nothing of it is kept after the call. */
+export interface StrategyRequest {
+  readonly id: string;
+  readonly correlationId: number | bigint | string;
+  readonly sequenceStart: boolean;
+  readonly sequenceEnd: boolean;
+  readonly isCancelled: boolean;
+  /** `datatype` in the spelling of the protocol: `FP32`, `BYTES`. */
+  readonly inputs: readonly {
+    readonly name: string;
+    readonly datatype: string;
+    readonly shape: readonly number[];
+    readonly data: Uint8Array;
+  }[];
+  readonly requestedOutputs: readonly string[];
+  /** Whole numbers reach the library as integers, others as doubles. */
+  readonly parameters: ReadonlyMap<string, string | number | bigint | boolean>;
+}

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { BatchStrategyLibrary } from './lib/batch-strategy.js';
 import { wrapModel } from './lib/crossing.js';
 import { describeSearch, findLibtorch, libtorchVersion, TORCH_RELEASE } from './lib/find-libtorch.js';
 import { addonFile, packageRoot, readStamp } from './lib/paths.js';
@@ -81,4 +82,8 @@ export async function loadTorchScript(options) {
 
 export async function loadAoti(options) {
   return wrapModel(await addon.loadAoti(options));
+}
+
+export function openBatchStrategy(options) {
+  return new BatchStrategyLibrary(addon, options);
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import * as native from '@nereid/native';
+import { testLibrary } from '@nereid/testing';
 import ts from 'typescript';
 import { expect, test } from 'vitest';
 import { openAoti, openTorchScript, Session } from './support.ts';
@@ -35,6 +36,15 @@ test('handles and results have the members of binding.d.ts, and no others', asyn
   const [module, aoti] = [await openTorchScript('double'), await openAoti('mlp')];
   await using session = await Session.torchScript('double');
   const outcome = await session.run({ buffers: [new Uint8Array(4)], rows: [1], shapes: [1, 1] });
+  const about = {
+    modelName: 'm',
+    modelVersion: '1',
+    modelDirectory: '/m',
+    config: '{}',
+    inputNames: [],
+    outputNames: [],
+  };
+  const strategy = native.openBatchStrategy({ library: await testLibrary('single_strategy'), ...about, onLog() {} });
   const found: readonly (readonly [string, object])[] = [
     ['TorchScriptModule', module],
     ['AotiPackage', aoti],
@@ -44,8 +54,10 @@ test('handles and results have the members of binding.d.ts, and no others', asyn
     ['MemoryInfo', native.memoryInfo()],
     ['Alarm', native.openAlarm(() => {})],
     ['ForwardSchema', module.schema],
+    ['BatchStrategyLibrary', strategy],
   ];
   for (const [name, value] of found)
     expect([name, membersOf(value)]).toEqual([name, [...declaredMembers(name)].sort()]);
+  strategy.close();
   await Promise.all([module.close(), aoti.close()]);
 });

@@ -7,6 +7,7 @@
 #include "binding/instance_handle.h"
 #include "binding/model_slot.h"
 #include "binding/off_loop.h"
+#include "binding/strategy_handle.h"
 #include "runtime/build_info.h"
 #include "runtime/library.h"
 #include "runtime/model.h"
@@ -141,6 +142,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports["memoryInfo"] = Napi::Function::New<MemoryInfoObject>(env, "memoryInfo");
   exports["releaseBuffers"] = Napi::Function::New<ReleaseBuffers>(env, "releaseBuffers");
   exports["openAlarm"] = Napi::Function::New<AlarmHandle::Open>(env, "openAlarm");
+  exports["openBatchStrategy"] = Napi::Function::New<StrategyHandle::Open>(env, "openBatchStrategy");
   exports["loadOperators"] = Napi::Function::New<LoadOperatorLibrary>(env, "loadOperators");
   exports["initModel"] = Napi::Function::New<RunModelInit>(env, "initModel");
   exports["loadTorchScript"] = Napi::Function::New<LoadTorchScriptModule>(env, "loadTorchScript");

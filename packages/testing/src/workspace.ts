@@ -26,7 +26,8 @@ export function usePython(): string {
   throw new Error(`no Python in ${python}; run: npm run setup`);
 }
 
-function repositoryRoot(): string {
+/** @throws {Error} outside of a clone of the repository */
+export function repositoryRoot(): string {
   const start = dirname(fileURLToPath(import.meta.url));
   for (let directory = start; directory !== dirname(directory); directory = dirname(directory)) {
     if (existsSync(join(directory, 'pnpm-workspace.yaml'))) return directory;
