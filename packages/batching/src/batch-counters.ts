@@ -30,6 +30,14 @@ export class BatchCounters {
     return ++this.#count;
   }
 
+  /** A batch grew before it started. */
+  grew(from: number, to: number): void {
+    const left = (this.#sizes.get(from) ?? 0) - 1;
+    if (left > 0) this.#sizes.set(from, left);
+    else this.#sizes.delete(from);
+    this.#sizes.set(to, (this.#sizes.get(to) ?? 0) + 1);
+  }
+
   snapshot(): BatchingStatistics {
     const sizes = [...this.#sizes].sort(([a], [b]) => a - b).map(([batchSize, count]) => ({ batchSize, count }));
     return { sizes, closed: { ...this.#closed } };

@@ -3,12 +3,17 @@ import { defectOf } from './errors.ts';
 import { FastLane, type FastLaneOptions } from './fast-lane.ts';
 import { type Broken, InstanceSlots, type Run } from './instance-slots.ts';
 import { LookAhead, type LookAheadOptions } from './look-ahead.ts';
+import type { LimitedInstance } from './turns.ts';
 
 export interface BatchRunnerOptions {
   readonly instances: readonly ModelInstance[];
   readonly clock: Clock;
   readonly inline: FastLaneOptions | undefined;
   readonly lookAhead: LookAheadOptions;
+  /** See `SchedulerOptions`. */
+  readonly rateLimits: ReadonlyMap<ModelInstance, LimitedInstance> | undefined;
+  /** What a batch that waited for its turn is to run as: itself, with requests behind it that came meanwhile. Itself by default. */
+  readonly grow?: (runnable: RunnableBatch) => readonly InferenceRequest[];
   /** Told when a batch is over. */
   readonly slotsFreed: (freed: FreedSlots) => void;
   /** Whether a request without an answer waits for a further run; by default it was forgotten. */
@@ -52,17 +57,17 @@ export class BatchRunner {
 
   /** @throws {RangeError} without instances and for a capacity below 1 */
   constructor(options: BatchRunnerOptions) {
-    const { inline, instances } = options;
+    const { inline, instances, rateLimits } = options;
     checkInstances(instances);
-    const finished = (run: Run, batch: readonly InferenceRequest[], broken: Broken | undefined) =>
+    const listener = (run: Run, batch: readonly InferenceRequest[], broken: Broken | undefined) =>
       this.#finish(run, batch, broken);
-    const lookAhead = new LookAhead(options.lookAhead);
-    this.#lookAhead = lookAhead;
-    this.instances = instances.map(
-      (instance) => new InstanceSlots(instance, lookAhead.depth(instance.capacity), finished),
-    );
+    this.#lookAhead = new LookAhead(options.lookAhead);
+    this.instances = instances.map((model) => {
+      const limited = rateLimits?.get(model);
+      return new InstanceSlots({ model, capacity: this.#depth({ model, limited }), limited, listener });
+    });
     this.#options = options;
-    const canRunInline = instances.every((instance) => instance.executeInline !== undefined);
+    const canRunInline = this.instances.every(({ model, limited }) => model.executeInline !== undefined && !limited);
     this.#lane = inline !== undefined && canRunInline ? new FastLane(inline) : undefined;
     this.#stopped = new Promise((resolve) => {
       this.#resolveStopped = resolve;
@@ -84,18 +89,40 @@ export class BatchRunner {
     return this.#lane.admits({ isAlone, inputBytes: isAlone ? inputBytesOf(request) : 0 });
   }
 
-  run({ batch, instance, isInline }: RunnableBatch): void {
+  /** Runs the batch now, or, before a rate limiter, when its turn has come. */
+  run(runnable: RunnableBatch): void {
+    const { batch, instance, isInline } = runnable;
     const run = instance.take();
-    const now = this.#options.clock.nowMicros();
-    // A request that runs again keeps the time that ended its wait.
-    for (const request of batch) if (request.dispatchedMicros === 0) request.dispatchedMicros = now;
-    run.startedMicros = now;
     // A run beside others is not timed: it may have waited for them.
     run.isTimed = !this.#isReported && this.#executing === 0;
     run.isInline = isInline;
     this.#executing += batch.length;
     this.#isInline = isInline;
-    if (isInline) run.startInline(batch);
+    if (instance.limited === undefined) this.#start(run, batch);
+    else this.#stage(run, { runnable, limited: instance.limited });
+  }
+
+  #stage(
+    run: Run,
+    { runnable, limited }: { readonly runnable: RunnableBatch; readonly limited: LimitedInstance },
+  ): void {
+    let isAtOnce = true;
+    limited.stage(() => this.#start(run, isAtOnce ? runnable.batch : this.#grown(runnable)));
+    isAtOnce = false;
+  }
+
+  #grown(runnable: RunnableBatch): readonly InferenceRequest[] {
+    const batch = this.#options.grow?.(runnable) ?? runnable.batch;
+    this.#executing += batch.length - runnable.batch.length;
+    return batch;
+  }
+
+  #start(run: Run, batch: readonly InferenceRequest[]): void {
+    const now = this.#options.clock.nowMicros();
+    // A request that runs again keeps the time that ended its wait.
+    for (const request of batch) if (request.dispatchedMicros === 0) request.dispatchedMicros = now;
+    run.startedMicros = now;
+    if (run.isInline) run.startInline(batch);
     else run.start(batch);
   }
 
@@ -116,7 +143,12 @@ export class BatchRunner {
       this.#lane.measured({ micros, inputBytes: batchBytes(run.batch), isInline: run.isInline });
     }
     this.#lookAhead.measured(micros);
-    for (const instance of this.instances) instance.capacity = this.#lookAhead.depth(instance.model.capacity);
+    for (const instance of this.instances) instance.capacity = this.#depth(instance);
+  }
+
+  /** A batch that waits at an instance would hold what the rate limiter has not granted. */
+  #depth({ model, limited }: Pick<InstanceSlots, 'model' | 'limited'>): number {
+    return limited === undefined ? this.#lookAhead.depth(model.capacity) : 1;
   }
 
   /** @returns a promise for the end of the last batch; no request may enter the queue any more */
@@ -138,7 +170,9 @@ export class BatchRunner {
       if (request.isDone || (broken === undefined && this.#runsAgain(request))) continue;
       request.fail(defectOf(instance.model.name, broken));
     }
-    this.#options.slotsFreed({ instance, slots: isInline ? instance.load : 1, batch });
+    const freed = { instance, slots: isInline ? instance.load : 1, batch };
+    if (instance.limited === undefined) this.#options.slotsFreed(freed);
+    else instance.limited.release(() => this.#options.slotsFreed(freed));
     this.noteIdle();
   }
 

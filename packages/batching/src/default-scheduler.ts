@@ -37,6 +37,7 @@ export class DefaultScheduler implements Scheduler {
       clock,
       inline,
       lookAhead: { micros: aheadMicros, most: Number.POSITIVE_INFINITY },
+      rateLimits: options.rateLimits,
       slotsFreed: ({ instance, slots }) => this.#free(instance, slots),
       isEmpty: () => this.#policy.queued === 0,
     });

@@ -18,7 +18,7 @@ import type { BatchCloseReason } from '@nereid/core';
 import { BatchPlan, type BatchRules, type ClosedBatch, type PlanMoment } from './batch-plan.ts';
 import type { Cancellable } from './default-policy.ts';
 import type { PriorityLevels } from './dynamic-batching.ts';
-import { PriorityQueue, type QueuedRequest, type Waiting } from './priority-queue.ts';
+import { PriorityQueue, type QueuedRequest, rowsOf, type Waiting } from './priority-queue.ts';
 import { leastLoaded, type SlotCounter } from './slot-counter.ts';
 
 export interface BatchableRequest extends QueuedRequest, Cancellable {}
@@ -110,6 +110,26 @@ export class DynamicPolicy<R extends BatchableRequest, I extends SlotCounter> {
     this.#actions = [];
     this.#note(event);
     return this.#actions;
+  }
+
+  /**
+   * Takes out of the queue what fits behind a batch that was sent and has not started, of which it is to be told nothing else.
+   * @returns those to run with it, in order; none when the batch was closed for another reason than time
+   */
+  join({ batch, reason }: { readonly batch: readonly R[]; readonly reason: BatchCloseReason }): readonly R[] {
+    const [first] = batch;
+    const limit = growsTo(reason, this.#rules);
+    if (first === undefined || limit === undefined) return [];
+    let [rows, count] = [0, 0];
+    for (const request of batch) rows += rowsOf(request);
+    this.#queue.visit((waiting) => {
+      rows += waiting.rows;
+      if (rows > limit || !this.#rules.canJoin(first, waiting.request)) return false;
+      count++;
+      return true;
+    });
+    if (count > 0) this.#dropHeld();
+    return this.#queue.take(count);
   }
 
   #note(event: DynamicEvent<R, I>): void {
@@ -266,5 +286,25 @@ export class DynamicPolicy<R extends BatchableRequest, I extends SlotCounter> {
   #idleInstance(): I | undefined {
     const instance = leastLoaded(this.#instances);
     return instance?.load === 0 ? instance : undefined;
+  }
+}
+
+/** Rows up to which a batch grows that was closed for this reason; undefined when it does not. A strategy has had its say. */
+function growsTo<R>(reason: BatchCloseReason, rules: BatchRules<R>): number | undefined {
+  if (rules.startBatch !== undefined) return undefined;
+  switch (reason) {
+    case 'delay':
+      return rules.maxBatchSize;
+    case 'instance-idle':
+    case 'timeout':
+    case 'stopping':
+      return rules.largestPreferred;
+    case 'preferred-size':
+    case 'full':
+    case 'shape-change':
+    case 'custom-strategy':
+      return undefined;
+    default:
+      return reason satisfies never;
   }
 }

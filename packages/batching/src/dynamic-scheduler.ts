@@ -90,6 +90,8 @@ export class DynamicScheduler implements Scheduler {
       inline: rules.maxDelayMicros === 0 && strategy === undefined ? options.inline : undefined,
       // A batch that waits at an instance can no longer be joined: see `DynamicPolicy` on how far ahead.
       lookAhead: { micros: 0, most: 2 },
+      rateLimits: options.rateLimits,
+      grow: ({ batch }) => this.#grow(batch),
       slotsFreed: ({ instance, slots }) =>
         this.#tell({ type: 'slots-free', instance, slots, nowMicros: clock.nowMicros() }),
       isEmpty: () => this.#policy.queued === 0 && this.#actions.length === 0,
@@ -176,16 +178,32 @@ export class DynamicScheduler implements Scheduler {
   }
 
   #dispatch({ batch, exclusive, instance, reason }: Extract<Action, { readonly type: 'dispatch' }>): void {
-    let batchSize = 0;
-    for (const request of batch) batchSize += rowsOf(request);
+    const batchSize = rowsOfAll(batch);
     const id = this.#counters.add(batchSize, reason);
-    const info: BatchInfo = { id, reason, requestCount: batch.length, batchSize, instance: instance.model.name };
+    this.#form(batch, { id, reason, requestCount: batch.length, batchSize, instance: instance.model.name });
+    if (this.#order !== undefined) for (const request of batch) this.#order.add(request);
+    this.#runner.run({ batch, instance, isInline: exclusive });
+  }
+
+  #form(batch: readonly InferenceRequest[], info: BatchInfo): void {
     for (const request of batch) {
       request.onCancel = undefined;
       request.batch = info;
-      this.#order?.add(request);
     }
-    this.#runner.run({ batch, instance, isInline: exclusive });
+  }
+
+  /** A batch that waited for its turn takes along what came meanwhile. */
+  #grow(batch: readonly InferenceRequest[]): readonly InferenceRequest[] {
+    const info = batch[0]?.batch;
+    const joined = info === undefined ? [] : this.#policy.join({ batch, reason: info.reason });
+    if (info === undefined || joined.length === 0) return batch;
+    const whole = [...batch, ...joined];
+    const batchSize = rowsOfAll(whole);
+    this.#counters.grew(info.batchSize, batchSize);
+    this.#form(whole, { ...info, requestCount: whole.length, batchSize });
+    if (this.#order !== undefined) for (const request of joined) this.#order.add(request);
+    this.#arm();
+    return whole;
   }
 
   /** Asks for the events that the policy wants. A timer that is early is left to fire: the policy then does nothing. */
@@ -201,4 +219,10 @@ export class DynamicScheduler implements Scheduler {
     this.#armedMicros = wakeMicros;
     this.#timer = wakeMicros === Number.POSITIVE_INFINITY ? undefined : this.#clock.at(wakeMicros, this.#timeUp);
   }
+}
+
+function rowsOfAll(batch: readonly InferenceRequest[]): number {
+  let rows = 0;
+  for (const request of batch) rows += rowsOf(request);
+  return rows;
 }

@@ -134,3 +134,17 @@ export function defectOf(instance: string, broken: { readonly thrown: unknown } 
     cause: broken.thrown,
   });
 }
+
+/** `too-few`: an instance could never run. `mixed-scope`: a resource is global in one place and not in another. */
+export type RateLimitErrorReason = 'too-few' | 'mixed-scope';
+
+/** Instances that a rate limiter does not take in. */
+export class RateLimitError extends InferenceServerError {
+  override readonly name = 'RateLimitError';
+  readonly reason: RateLimitErrorReason;
+
+  constructor(reason: RateLimitErrorReason, message: string) {
+    super('INVALID_ARG', message);
+    this.reason = reason;
+  }
+}

@@ -4,9 +4,11 @@ export { CallQueue, type CallQueueOptions } from './call-queue.ts';
 export { DefaultScheduler } from './default-scheduler.ts';
 export type { DynamicBatching, QueuePolicy, TimeoutAction } from './dynamic-batching.ts';
 export { DynamicScheduler, type DynamicSchedulerOptions } from './dynamic-scheduler.ts';
-export { SchedulerError, type SchedulerErrorReason } from './errors.ts';
+export { RateLimitError, type RateLimitErrorReason, SchedulerError, type SchedulerErrorReason } from './errors.ts';
 export type { FastLaneOptions } from './fast-lane.ts';
 export { type PoissonOptions, poissonArrivals } from './poisson-arrivals.ts';
+export { type InstanceDemand, RateLimiter, type RateLimiterOptions } from './rate-limiter.ts';
+export type { ResourceDemand, ResourceLimit, ResourceUse } from './resource-pool.ts';
 export type { SchedulerOptions } from './scheduler-options.ts';
 export type {
   DirectStrategy,
@@ -26,3 +28,4 @@ export {
 } from './simulate.ts';
 export { singleStrategy, type VolumeStrategyOptions, volumeStrategy } from './strategies.ts';
 export { SystemClock } from './system-clock.ts';
+export type { LimitedInstance } from './turns.ts';

@@ -1,5 +1,6 @@
 import type { InferenceRequest, ModelInstance } from '@nereid/core';
 import type { SlotCounter } from './slot-counter.ts';
+import type { LimitedInstance } from './turns.ts';
 
 /** What an instance threw or rejected with, against its contract. */
 export interface Broken {
@@ -9,19 +10,33 @@ export interface Broken {
 /** Told once per run, when it is over. */
 export type RunListener = (run: Run, batch: readonly InferenceRequest[], broken: Broken | undefined) => void;
 
+export interface InstanceSlotsInit {
+  readonly model: ModelInstance;
+  readonly capacity: number;
+  /** Its place at the rate limiter, if there is one. */
+  readonly limited: LimitedInstance | undefined;
+  readonly listener: RunListener;
+}
+
 /** A model instance and a `Run` for each batch it is given at a time. */
 export class InstanceSlots implements SlotCounter {
   readonly model: ModelInstance;
   /** Batches it is given at a time: at most what the instance takes. It may shrink below `load`. */
   capacity: number;
   load = 0;
+  readonly limited: LimitedInstance | undefined;
   readonly #idle: Run[] = [];
   readonly #listener: RunListener;
 
-  constructor(model: ModelInstance, capacity: number, listener: RunListener) {
+  constructor({ model, capacity, limited, listener }: InstanceSlotsInit) {
     this.model = model;
     this.capacity = capacity;
+    this.limited = limited;
     this.#listener = listener;
+  }
+
+  get rank(): number {
+    return this.limited?.level ?? 0;
   }
 
   take(): Run {

@@ -1,5 +1,6 @@
 import type { Clock, ModelInstance } from '@nereid/core';
 import type { FastLaneOptions } from './fast-lane.ts';
+import type { LimitedInstance } from './turns.ts';
 
 export const DEFAULT_MAX_QUEUE_SIZE = 10_000;
 
@@ -24,6 +25,11 @@ export interface SchedulerOptions {
    * that. 500 by default.
    */
   readonly aheadMicros?: number;
+  /**
+   * Places of instances at a `RateLimiter`, which then decides when their batches run. Such an instance is given one batch at a time, and none inline.
+   * No limit by default.
+   */
+  readonly rateLimits?: ReadonlyMap<ModelInstance, LimitedInstance>;
   /** A `SystemClock` by default. */
   readonly clock?: Clock;
 }

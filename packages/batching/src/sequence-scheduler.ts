@@ -106,6 +106,7 @@ export class SequenceScheduler implements Scheduler {
       clock,
       inline: undefined,
       lookAhead: { micros: 0, most: oldest === undefined ? 1 : 2 },
+      rateLimits: options.rateLimits,
       slotsFreed: (freed) => this.#batchOver(freed),
       isEmpty: () => this.#policy.live === 0 && this.#actions.length === 0,
       runsAgain: (request) => this.#again.has(request),

@@ -16,6 +16,11 @@ it('the simulation of the README prints what stands below it', async () => {
   );
 });
 
+it('the rate limiter of the README gives turns by priority', async () => {
+  const { printed } = await runReadmeExample(import.meta.url, 3);
+  expect(printed).toEqual(['often seldom often seldom often often']);
+});
+
 it('the strategy of the README keeps two tenants apart', async () => {
   const { exports } = await runReadmeExample(import.meta.url, 2);
   const batch = (exports.byTenant as BatchStrategy).startBatch();
