@@ -21,13 +21,12 @@ export async function startNereid(
   args: readonly string[] = [],
 ): Promise<NereidProcess> {
   const places = repositories.flatMap((repository) => ['--model-repository', repository]);
-  const child = spawn(
-    process.execPath,
-    [NEREID, 'serve', ...places, '--http-port', '0', '--log-format', 'default', ...args],
-    {
-      stdio: ['ignore', 'pipe', 'pipe'],
-    },
-  );
+  return startCommand([NEREID, 'serve', ...places, '--http-port', '0', '--log-format', 'default', ...args]);
+}
+
+/** Starts Node with arguments that make it a server; resolves once it says where it listens. */
+export async function startCommand(argv: readonly string[]): Promise<NereidProcess> {
+  const child = spawn(process.execPath, argv, { stdio: ['ignore', 'pipe', 'pipe'] });
   let printed = '';
   const url = await new Promise<string>((resolve, reject) => {
     const take = (chunk: Buffer) => {
