@@ -12,6 +12,7 @@ export type {
   WeightsSource,
 } from './backend.ts';
 export type { BatchCloseReason, BatchInfo } from './batch-info.ts';
+export { withBatch } from './batch-parameters.ts';
 export type { BatchStrategy, FormingBatch, OpenBatchStrategy, StrategyContext } from './batch-strategy.ts';
 export type { Clock, Timer } from './clock.ts';
 export {

@@ -1,6 +1,12 @@
-import { InferenceRequest, type InferenceResponse, InferenceServerError, type Responder } from '@nereid/core';
+import {
+  InferenceRequest,
+  type InferenceResponse,
+  InferenceServerError,
+  type Responder,
+  withBatch,
+} from '@nereid/core';
 import type { Call, CallHandler } from './call.ts';
-import { decodeInferRequest, requestIdOf } from './infer/request.ts';
+import { addressOf, type DecodedInferRequest, decodeInferRequest } from './infer/request.ts';
 import {
   type EncodedPieces,
   encodeStreamError,
@@ -9,6 +15,7 @@ import {
   type StreamAnswer,
 } from './infer/response.ts';
 import type { GrpcSettings } from './options.ts';
+import { refusalOf } from './refusal.ts';
 import { statusOf } from './status.ts';
 
 interface Waiting {
@@ -20,6 +27,7 @@ interface Waiting {
 interface Place {
   readonly request: InferenceRequest | undefined;
   readonly wantsEmptyFinal: boolean;
+  readonly tellsBatch: boolean;
   readonly waiting: Waiting[];
   isDone: boolean;
 }
@@ -49,16 +57,16 @@ export class StreamInfer implements CallHandler, Responder {
 
   message(bytes: Buffer): void {
     let request: InferenceRequest;
-    let wantsEmptyFinal: boolean;
+    let decoded: DecodedInferRequest;
     try {
-      const decoded = decodeInferRequest(bytes, this.#settings.limits);
-      wantsEmptyFinal = decoded.wantsEmptyFinal;
+      decoded = decodeInferRequest(bytes, this.#settings.limits);
       request = new InferenceRequest(decoded, this);
     } catch (thrown) {
-      this.#refuse(bytes, thrown);
+      this.#refuse(bytes, refusalOf(bytes, thrown, this.#settings.engine));
       return;
     }
-    const place: Place = { request, wantsEmptyFinal, waiting: [], isDone: false };
+    const { wantsEmptyFinal, tellsBatch } = decoded;
+    const place: Place = { request, wantsEmptyFinal, tellsBatch, waiting: [], isDone: false };
     this.#places.push(place);
     this.#placeOf.set(request, place);
     this.#holdBack();
@@ -114,11 +122,13 @@ export class StreamInfer implements CallHandler, Responder {
     request: InferenceRequest,
     { response, isFinal }: { readonly response: InferenceResponse | undefined; readonly isFinal: boolean },
   ): void {
+    const { batch } = request;
+    const told = place.tellsBatch && response && batch ? withBatch(response, batch) : response;
     const { modelName, modelVersion } = response ?? request;
     const answer: StreamAnswer = {
       head: { modelName, modelVersion, id: request.id },
       outputs: response?.outputs ?? [],
-      parameters: response?.parameters,
+      parameters: told?.parameters,
       isFinal,
     };
     place.waiting.push({ message: encodeStreamResponse(answer), written: () => response?.release?.() });
@@ -130,10 +140,11 @@ export class StreamInfer implements CallHandler, Responder {
       this.#endWhole(InferenceServerError.from(thrown));
       return;
     }
-    const message = this.#errorAnswer(thrown, { id: requestIdOf(bytes) });
+    const message = this.#errorAnswer(thrown, { id: addressOf(bytes).id });
     this.#places.push({
       request: undefined,
       wantsEmptyFinal: false,
+      tellsBatch: false,
       isDone: true,
       waiting: [{ message, written: ignore }],
     });

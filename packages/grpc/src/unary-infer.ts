@@ -1,15 +1,23 @@
-import { InferenceRequest, type InferenceResponse, type InferenceServerError, type Responder } from '@nereid/core';
+import {
+  InferenceRequest,
+  type InferenceResponse,
+  type InferenceServerError,
+  type Responder,
+  withBatch,
+} from '@nereid/core';
 import type { Call, CallHandler } from './call.ts';
 import { GrpcError } from './errors.ts';
 import { decodeInferRequest } from './infer/request.ts';
 import { encodeInferResponse } from './infer/response.ts';
 import type { GrpcSettings } from './options.ts';
+import { refusalOf } from './refusal.ts';
 
 /** `ModelInfer`: one request, exactly one response. */
 export class UnaryInfer implements CallHandler, Responder {
   readonly #call: Call;
   readonly #settings: GrpcSettings;
   #request: InferenceRequest | undefined;
+  #tellsBatch = false;
   #response: InferenceResponse | undefined;
 
   constructor(call: Call, settings: GrpcSettings) {
@@ -24,9 +32,11 @@ export class UnaryInfer implements CallHandler, Responder {
       return;
     }
     try {
-      this.#request = new InferenceRequest(decodeInferRequest(bytes, this.#settings.limits), this);
+      const decoded = decodeInferRequest(bytes, this.#settings.limits);
+      this.#tellsBatch = decoded.tellsBatch;
+      this.#request = new InferenceRequest(decoded, this);
     } catch (thrown) {
-      this.#call.fail(thrown);
+      this.#call.fail(refusalOf(bytes, thrown, this.#settings.engine));
       return;
     }
     this.#settings.engine.infer(this.#request);
@@ -63,7 +73,9 @@ export class UnaryInfer implements CallHandler, Responder {
     }
     // Nothing may escape into the engine, which calls this while it runs other requests.
     try {
-      const message = encodeInferResponse(response, this.#request?.id ?? '');
+      const batch = this.#tellsBatch ? this.#request?.batch : undefined;
+      const told = batch === undefined ? response : withBatch(response, batch);
+      const message = encodeInferResponse(told, this.#request?.id ?? '');
       this.#call.send(message, () => response.release?.());
       this.#call.end();
     } catch (thrown) {

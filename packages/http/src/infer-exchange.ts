@@ -3,8 +3,14 @@
  * length, content, then the engine's own. States: reading → running → answered; the client may go away in each of them.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { InferenceRequest, type InferenceResponse, type InferenceServerError, type Responder } from '@nereid/core';
-import { type EncodedMessage, encodeError, type ModelTarget, ResponseFormat, withBatch } from '@nereid/protocol';
+import {
+  InferenceRequest,
+  type InferenceResponse,
+  type InferenceServerError,
+  type Responder,
+  withBatch,
+} from '@nereid/core';
+import { type EncodedMessage, encodeError, type ModelTarget, ResponseFormat } from '@nereid/protocol';
 import { describeFailure } from './answer.ts';
 import { headerList } from './answer-head.ts';
 import { type BodySink, readBody } from './body-reader.ts';

@@ -1,4 +1,3 @@
-export { withBatch } from './batch-parameters.ts';
 export { BoundedCache } from './bounded-cache.ts';
 export { type DecodedResponse, decodeInferResponse, type ResponseMessage } from './decode-response.ts';
 export { DecodedRequest } from './decoded-request.ts';

@@ -9,6 +9,7 @@ const MEANINGS: ReadonlyMap<string, string> = new Map([
   ['preferred-size', 'a preferred size was reached'],
   ['full', 'the largest size was reached, or the next request would have exceeded it'],
   ['shape-change', 'the next request had other inputs'],
+  ['custom-strategy', 'the batching strategy kept the next request out'],
   ['delay', 'the queue delay was over'],
   ['instance-idle', 'an instance was free and no delay is set'],
   ['timeout', 'a request would have timed out in the queue'],

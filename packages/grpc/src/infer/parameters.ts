@@ -22,6 +22,8 @@ export interface RequestParameters {
   readonly sequenceEnd: boolean;
   /** Whether a stream is told of the end of a request also when that brings no outputs. */
   readonly wantsEmptyFinal: boolean;
+  /** Whether the answer is to tell of the batch that the request ran in. */
+  readonly tellsBatch: boolean;
   /** Everything else, for the model. */
   readonly custom: ReadonlyMap<string, ParameterValue>;
 }
@@ -69,6 +71,7 @@ const NO_PARAMETERS: RequestParameters = {
   sequenceStart: false,
   sequenceEnd: false,
   wantsEmptyFinal: false,
+  tellsBatch: false,
   custom: NO_CUSTOM,
 };
 
@@ -100,6 +103,8 @@ function readKnown(
       return { timeoutMicroseconds: integer(key, parameter, ['int64']) };
     case 'triton_enable_empty_final_response':
       return { wantsEmptyFinal: boolean(key, parameter) };
+    case 'nereid_batch':
+      return { tellsBatch: boolean(key, parameter) };
     default:
       if (key.startsWith('triton_')) throw refusal(`parameter '${key}': the prefix 'triton_' is reserved`);
       if (parameter.kind === 'uint64' || parameter.kind === 'none')

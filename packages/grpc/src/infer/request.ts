@@ -21,6 +21,7 @@ export const DEFAULT_LIMITS: InferLimits = { maxTensors: 1024, maxParameters: 10
 /** A decoded request; pass it to `new InferenceRequest(decoded, responder)`. */
 export interface DecodedInferRequest extends InferenceRequestInit {
   readonly wantsEmptyFinal: boolean;
+  readonly tellsBatch: boolean;
 }
 
 /** Field numbers of the messages below. */
@@ -61,6 +62,7 @@ export function decodeInferRequest(body: Buffer, limits: InferLimits = DEFAULT_L
     requestedOutputs: distinct(message.outputs),
     ...scheduling(parameters),
     wantsEmptyFinal: parameters.wantsEmptyFinal,
+    tellsBatch: parameters.tellsBatch,
     parameters: parameters.custom,
   };
 }
@@ -70,18 +72,26 @@ function scheduling(parameters: RequestParameters) {
   return { priority, timeoutMicroseconds, correlationId, sequenceStart, sequenceEnd };
 }
 
-/** The id of a request that may be too broken to be decoded; '' when it cannot be told. */
-export function requestIdOf(body: Buffer): string {
+/** Whom a request is for and how it calls itself, as far as that can be told of one that may be too broken to be decoded. */
+export function addressOf(body: Buffer): {
+  readonly modelName: string;
+  readonly modelVersion: string;
+  readonly id: string;
+} {
+  const address = { modelName: '', modelVersion: '', id: '' };
   try {
     const reader = new WireReader(body);
     for (let field = reader.next(); field !== 0; field = reader.next()) {
-      if (field === REQUEST.id && reader.wireType === WIRE.bytes) return reader.string();
-      reader.skip();
+      if (reader.wireType !== WIRE.bytes) reader.skip();
+      else if (field === REQUEST.modelName) address.modelName = reader.string();
+      else if (field === REQUEST.modelVersion) address.modelVersion = reader.string();
+      else if (field === REQUEST.id) address.id = reader.string();
+      else reader.skip();
     }
   } catch {
-    // No message, so no id.
+    // What was read before the break is all there is.
   }
-  return '';
+  return address;
 }
 
 function readMessage(reader: WireReader, limits: InferLimits): Message {

@@ -1,5 +1,6 @@
 /** What a client is told of the batch its request ran in: parameters of the answer, sent when the request has `"nereid_batch": true`. */
-import type { BatchInfo, InferenceResponse, ParameterValue } from '@nereid/core';
+import type { BatchInfo } from './batch-info.ts';
+import type { InferenceResponse, ParameterValue } from './request.ts';
 
 /**
  * The answer with the batch among its parameters: `nereid_batch_id`, the running number among the batches of the model version; `nereid_batch_size`, its rows;
