@@ -26,6 +26,12 @@ function cells({ name, version, state, reason, instances, threads }: ModelRow): 
   ];
 }
 
+/** @param place  `host:port` */
+export function announceGrpc(place: string, log: Log): void {
+  if (log.format === 'json') log.info({ place }, `Started GRPCInferenceService at ${place}`);
+  else log.print(`Started GRPCInferenceService at ${place}\n`);
+}
+
 export function announceAddress(url: string, log: Log): void {
   const place = new URL(url).host;
   if (log.format === 'json') log.info({ url }, `Started HTTPService at ${place}`);

@@ -2,6 +2,7 @@ import { readBackendConfig } from './backend-config.ts';
 import { UsageError } from './errors.ts';
 import type { ParsedFlags } from './flags/parse.ts';
 import { FLAGS, type Flag, type FlagName } from './flags/table.ts';
+import { type GrpcFrontOptions, grpcFromFlags } from './grpc-options.ts';
 import type { LogOptions } from './log.ts';
 import { namedFiles, type ServedFile } from './served-files.ts';
 
@@ -44,6 +45,8 @@ export interface ServerOptions {
   readonly exitTimeoutMs: number;
   /** Undefined serves no HTTP. */
   readonly http: HttpOptions | undefined;
+  /** Undefined serves no gRPC. */
+  readonly grpc: GrpcFrontOptions | undefined;
   readonly log: LogOptions;
 }
 
@@ -91,6 +94,7 @@ export function optionsFromFlags({ values, given, files }: ParsedFlags): {
       inlineMaxRunMicros: values['inline-max-run-us'],
       exitTimeoutMs: values['exit-timeout-secs'] * 1000,
       http: values['allow-http'] ? httpOptions(values) : undefined,
+      grpc: grpcFromFlags({ values, given }, listenAddress),
       log: logOptions(values),
     },
     warnings,

@@ -1,19 +1,22 @@
 /** Puts the parts of a server together and takes them apart again. */
-import { createServerFactory, nereidHttp } from '@nereid/http';
 import { usableGpus } from '@nereid/pytorch-backend';
 import { ModelRepository } from '@nereid/repository';
 import { createEngine, type ModelRow, type ServingEngine, type StopReport } from '@nereid/serving';
-import { type FastifyInstance, fastify } from 'fastify';
 import { pytorchBackend } from './backends.ts';
 import { StartError } from './errors.ts';
+import type { FrontEnd } from './front-end.ts';
 import type { Log } from './log.ts';
 import { openClock, type ServerClock } from './open-clock.ts';
-import type { HttpOptions, ServerOptions } from './options.ts';
+import { openGrpc } from './open-grpc.ts';
+import { type HttpFrontEnd, openHttp } from './open-http.ts';
+import type { ServerOptions } from './options.ts';
 import { type FileRepository, openFileRepository } from './served-files.ts';
 
 export interface RunningServer extends AsyncDisposable {
   /** Where HTTP is served; undefined when it is not. */
   readonly url: string | undefined;
+  /** `host:port` where gRPC is served; undefined when it is not. */
+  readonly grpcPlace: string | undefined;
   readonly engine: ServingEngine;
   /** Every model and version with its state: the table shown after start-up. */
   models(): readonly ModelRow[];
@@ -51,8 +54,14 @@ export async function startServer(options: ServerOptions, log: Log): Promise<Run
       throw new StartError(
         'failed to load all models; the errors above say why (--exit-on-error=false serves the others)',
       );
-    const app = options.http && (await openHttp(engine, { ...options, ...options.http }, log));
-    return new Server({ engine, app, options, files, time });
+    const grpc = options.grpc && (await openGrpc(engine, { ...options.grpc, serverName: options.id }, log));
+    const http =
+      options.http &&
+      (await openHttp(engine, { ...options, ...options.http }, log).catch(async (error: unknown) => {
+        await grpc?.close();
+        throw error;
+      }));
+    return new Server({ engine, http, grpc, options, files, time });
   } catch (error) {
     await engine.stop({ timeoutMs: options.exitTimeoutMs });
     time.close();
@@ -63,7 +72,8 @@ export async function startServer(options: ServerOptions, log: Log): Promise<Run
 
 interface ServerParts {
   readonly engine: ServingEngine;
-  readonly app: FastifyInstance | undefined;
+  readonly http: HttpFrontEnd | undefined;
+  readonly grpc: FrontEnd | undefined;
   readonly options: ServerOptions;
   readonly files: FileRepository | undefined;
   readonly time: ServerClock;
@@ -72,18 +82,20 @@ interface ServerParts {
 class Server implements RunningServer {
   readonly engine: ServingEngine;
   readonly url: string | undefined;
-  readonly #app: FastifyInstance | undefined;
+  readonly grpcPlace: string | undefined;
+  readonly #frontEnds: readonly FrontEnd[];
   readonly #options: ServerOptions;
   readonly #files: FileRepository | undefined;
   readonly #time: ServerClock;
 
-  constructor({ engine, app, options, files, time }: ServerParts) {
+  constructor({ engine, http, grpc, options, files, time }: ServerParts) {
     this.engine = engine;
-    this.#app = app;
+    this.url = http?.url;
+    this.grpcPlace = grpc?.place;
+    this.#frontEnds = [http, grpc].filter((frontEnd) => frontEnd !== undefined);
     this.#options = options;
     this.#files = files;
     this.#time = time;
-    this.url = app && addressOf(app);
   }
 
   models(): readonly ModelRow[] {
@@ -93,10 +105,7 @@ class Server implements RunningServer {
   async stop(): Promise<StopReport> {
     const report = await this.engine.stop({ timeoutMs: this.#options.exitTimeoutMs });
     // Every answer is under way: what is still open after a moment is a client that does not read.
-    const closing = this.#app?.close();
-    const impatience = setTimeout(() => this.#app?.server.closeAllConnections(), LAST_BYTES_MS);
-    await closing;
-    clearTimeout(impatience);
+    await Promise.all(this.#frontEnds.map((frontEnd) => frontEnd.close()));
     this.#time.close();
     this.#files?.remove();
     return report;
@@ -105,51 +114,4 @@ class Server implements RunningServer {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();
   }
-}
-
-const LAST_BYTES_MS = 2000;
-
-async function openHttp(
-  engine: ServingEngine,
-  http: HttpOptions & Pick<ServerOptions, 'id' | 'allowWeightUpdates'>,
-  log: Log,
-): Promise<FastifyInstance> {
-  const front = {
-    engine,
-    logger: log,
-    serverName: http.id,
-    allowWeightUpdates: http.allowWeightUpdates,
-    maxInputBytes: http.maxInputBytes,
-    maxBodyBytes: http.maxBodyBytes,
-    headersTimeoutMs: http.headersTimeoutMs,
-    requestTimeoutMs: http.requestTimeoutMs,
-    keepAliveTimeoutMs: http.keepAliveTimeoutMs,
-  };
-  const app = fastify({ serverFactory: createServerFactory(front), forceCloseConnections: 'idle' });
-  await app.register(nereidHttp, front);
-  try {
-    await app.listen({ host: http.address, port: http.port });
-  } catch (error) {
-    throw new StartError(listenProblem(error as NodeJS.ErrnoException, http));
-  }
-  return app;
-}
-
-function listenProblem(error: NodeJS.ErrnoException, { address, port }: HttpOptions): string {
-  const place = `${address}:${port}`;
-  if (error.code === 'EADDRINUSE')
-    return `${place} is already in use: stop what listens there, or choose another --http-port (0 takes a free one)`;
-  if (error.code === 'EACCES')
-    return `listening on ${place} is not permitted: ports below 1024 need privileges; choose another --http-port`;
-  if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND')
-    return `${address} is no address of this machine: give --http-address one that is (127.0.0.1, or 0.0.0.0 for all)`;
-  return `cannot listen on ${place}: ${error.message}`;
-}
-
-function addressOf(app: FastifyInstance): string {
-  const bound = app.server.address();
-  // A name only for a unix socket, which is never asked for here.
-  if (bound === null || typeof bound === 'string')
-    throw new StartError(`the HTTP service is bound to ${bound}, not to a port`);
-  return `http://${bound.family === 'IPv6' ? `[${bound.address}]` : bound.address}:${bound.port}`;
 }

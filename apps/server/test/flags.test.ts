@@ -83,8 +83,8 @@ describe('options become what the server is made of', () => {
   const read = (...argv: string[]) => optionsFromFlags(parseFlags([repository, ...argv]));
 
   test('an option without effect is warned about once, with the reason', () => {
-    expect(read('--grpc-port=8001', '--grpc-port=8002').warnings).toEqual([
-      '--grpc-port has no effect: gRPC is not served by this version',
+    expect(read('--metrics-port=8001', '--metrics-port=8003').warnings).toEqual([
+      '--metrics-port has no effect: metrics are not served by this version',
     ]);
   });
 
@@ -108,6 +108,21 @@ describe('options become what the server is made of', () => {
     expect(read().options).toMatchObject({ customOps: [], allowWeightUpdates: false });
     const { options } = read('--custom-ops=/a.so', '--custom-ops', 'b.so', '--allow-weight-updates=true');
     expect(options).toMatchObject({ customOps: ['/a.so', 'b.so'], allowWeightUpdates: true });
+  });
+
+  test('gRPC takes a free port where HTTP does, unless it is told', () => {
+    expect(read().options.grpc?.port).toBe(8001);
+    expect(read('--http-port=0').options.grpc?.port).toBe(0);
+    expect(read('--http-port=0', '--grpc-port=9001').options.grpc?.port).toBe(9001);
+    expect(read('--allow-grpc=false').options.grpc).toBeUndefined();
+  });
+
+  test.each([
+    [['--grpc-server-cert=c'], 'add --grpc-use-ssl=true'],
+    [['--grpc-use-ssl=true'], 'needs --grpc-server-cert and --grpc-server-key'],
+    [['--grpc-use-ssl-mutual=true', '--grpc-server-cert=c', '--grpc-server-key=k'], 'needs --grpc-root-cert'],
+  ])('certificates for gRPC that do not go together are refused: %j', (argv, message) => {
+    expect(() => read(...argv)).toThrow(message);
   });
 
   test('without --allow-http there is no HTTP', () => {
@@ -177,10 +192,10 @@ describe('the help', () => {
     const help = serveHelp();
     expect(help).toContain('--http-port=N');
     expect(help).toContain('Default 8000.');
-    expect(help).not.toContain('--grpc-port');
+    expect(help).not.toContain('--reuse-grpc-port');
   });
 
   test('shows the others when all are asked for', () => {
-    expect(serveHelp({ all: true })).toContain('--grpc-port');
+    expect(serveHelp({ all: true })).toContain('--reuse-grpc-port');
   });
 });

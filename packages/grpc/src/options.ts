@@ -1,5 +1,6 @@
 import { type Logger, silentLogger } from '@nereid/core';
 import type { InferenceEngine } from '@nereid/serving';
+import manifest from '../package.json' with { type: 'json' };
 import { DEFAULT_LIMITS, type InferLimits } from './infer/request.ts';
 
 /** How much answers of inference are compressed, for clients that take it. */
@@ -30,6 +31,9 @@ export interface GrpcSettings extends Omit<Required<GrpcOptions>, 'limits'> {
   readonly limits: InferLimits;
 }
 
+/** Names and order of the original, without what is not implemented here. */
+const EXTENSIONS = ['model_repository', 'model_configuration', 'binary_tensor_data', 'parameters', 'statistics'];
+
 const MAX_MESSAGE_BYTES = 2 ** 31 - 1;
 
 export function resolveOptions(options: GrpcOptions): GrpcSettings {
@@ -42,7 +46,7 @@ export function resolveOptions(options: GrpcOptions): GrpcSettings {
     maxWaitingBytes: options.maxWaitingBytes ?? 64 * 1024 * 1024,
     maxStreamRequests: options.maxStreamRequests ?? 1024,
     serverName: options.serverName ?? 'nereid',
-    serverVersion: options.serverVersion ?? '',
-    extensions: options.extensions ?? [],
+    serverVersion: options.serverVersion ?? manifest.version,
+    extensions: options.extensions ?? EXTENSIONS,
   };
 }

@@ -3,7 +3,7 @@
  * start lines keep working, and answered with one warning that says why it has no effect.
  */
 
-export type FlagGroup = 'Models' | 'HTTP' | 'Scheduling' | 'Logging' | 'Process' | 'Accepted without effect';
+export type FlagGroup = 'Models' | 'HTTP' | 'gRPC' | 'Scheduling' | 'Logging' | 'Process' | 'Accepted without effect';
 
 interface FlagBase {
   readonly group: FlagGroup;
@@ -35,7 +35,7 @@ export type Flag = FlagBase &
 const PORT_MAX = 65_535;
 const INT_MAX = 2_147_483_647;
 
-const NO_GRPC = 'gRPC is not served by this version';
+const NO_KEEPALIVE = 'connections are watched by TCP, and by nothing of gRPC in this version';
 const NO_METRICS = 'metrics are not served by this version';
 const NO_TRACE = 'tracing is not part of this version';
 const NO_GPU = 'this build runs on the CPU';
@@ -190,6 +190,67 @@ export const FLAGS = {
     help: 'Time an idle connection stays open; 0 keeps it for ever.',
   },
 
+  'allow-grpc': { kind: 'bool', default: true, group: 'gRPC', help: 'Serve the gRPC protocol.' },
+  'grpc-address': {
+    kind: 'string',
+    default: '127.0.0.1',
+    placeholder: 'ADDRESS',
+    group: 'gRPC',
+    help: 'Address to listen on; 0.0.0.0 opens the server to the network, ipv6:[::1] listens on IPv6.',
+  },
+  'grpc-port': {
+    kind: 'int',
+    default: 8001,
+    min: 0,
+    max: PORT_MAX,
+    group: 'gRPC',
+    help: 'Port to listen on; 0 takes a free one, and so does leaving it out with --http-port=0.',
+  },
+  'grpc-max-message-size': {
+    kind: 'int',
+    default: 2_147_483_647,
+    min: 1,
+    max: INT_MAX,
+    unit: 'bytes',
+    group: 'gRPC',
+    help: 'Largest message of a client.',
+  },
+  'grpc-infer-response-compression-level': {
+    kind: 'choice',
+    default: 'none',
+    choices: ['none', 'low', 'medium', 'high'],
+    group: 'gRPC',
+    help: 'How much answers are compressed, for clients that take it.',
+  },
+  'grpc-use-ssl': { kind: 'bool', default: false, group: 'gRPC', help: 'Serve over TLS.' },
+  'grpc-use-ssl-mutual': {
+    kind: 'bool',
+    default: false,
+    group: 'gRPC',
+    help: 'Demand a certificate of every client; serves over TLS.',
+  },
+  'grpc-server-cert': {
+    kind: 'string',
+    default: '',
+    placeholder: 'FILE',
+    group: 'gRPC',
+    help: 'Certificate chain of the server, PEM.',
+  },
+  'grpc-server-key': {
+    kind: 'string',
+    default: '',
+    placeholder: 'FILE',
+    group: 'gRPC',
+    help: 'Private key of the server, PEM.',
+  },
+  'grpc-root-cert': {
+    kind: 'string',
+    default: '',
+    placeholder: 'FILE',
+    group: 'gRPC',
+    help: 'Authorities whose client certificates are taken, PEM.',
+  },
+
   'max-queue-size': {
     kind: 'int',
     default: 10_000,
@@ -262,29 +323,20 @@ export const FLAGS = {
   'http-thread-count': ignored('HTTP is served by one event loop'),
   'http-header-forward-pattern': ignored('headers are not forwarded to models by this version'),
   'http-restricted-api': ignored('APIs cannot be restricted by this version'),
-  'allow-grpc': ignored(NO_GRPC),
-  'grpc-address': ignored(NO_GRPC),
-  'grpc-port': ignored(NO_GRPC),
-  'reuse-grpc-port': ignored(NO_GRPC),
-  'grpc-infer-thread-count': ignored(NO_GRPC),
-  'grpc-infer-allocation-pool-size': ignored(NO_GRPC),
-  'grpc-max-response-pool-size': ignored(NO_GRPC),
-  'grpc-use-ssl': ignored(NO_GRPC),
-  'grpc-use-ssl-mutual': ignored(NO_GRPC),
-  'grpc-server-cert': ignored(NO_GRPC),
-  'grpc-server-key': ignored(NO_GRPC),
-  'grpc-root-cert': ignored(NO_GRPC),
-  'grpc-infer-response-compression-level': ignored(NO_GRPC),
-  'grpc-keepalive-time': ignored(NO_GRPC),
-  'grpc-keepalive-timeout': ignored(NO_GRPC),
-  'grpc-keepalive-permit-without-calls': ignored(NO_GRPC),
-  'grpc-http2-max-pings-without-data': ignored(NO_GRPC),
-  'grpc-http2-min-recv-ping-interval-without-data': ignored(NO_GRPC),
-  'grpc-http2-max-ping-strikes': ignored(NO_GRPC),
-  'grpc-max-connection-age': ignored(NO_GRPC),
-  'grpc-max-connection-age-grace': ignored(NO_GRPC),
-  'grpc-header-forward-pattern': ignored(NO_GRPC),
-  'grpc-restricted-protocol': ignored(NO_GRPC),
+  'reuse-grpc-port': ignored('one process listens on a port'),
+  'grpc-infer-thread-count': ignored('gRPC is served by one event loop'),
+  'grpc-infer-allocation-pool-size': ignored('requests are not taken from a pool'),
+  'grpc-max-response-pool-size': ignored('answers that wait for a slow client are bounded by their bytes'),
+  'grpc-keepalive-time': ignored(NO_KEEPALIVE),
+  'grpc-keepalive-timeout': ignored(NO_KEEPALIVE),
+  'grpc-keepalive-permit-without-calls': ignored(NO_KEEPALIVE),
+  'grpc-http2-max-pings-without-data': ignored(NO_KEEPALIVE),
+  'grpc-http2-min-recv-ping-interval-without-data': ignored(NO_KEEPALIVE),
+  'grpc-http2-max-ping-strikes': ignored(NO_KEEPALIVE),
+  'grpc-max-connection-age': ignored('connections stay as long as their clients want, in this version'),
+  'grpc-max-connection-age-grace': ignored('connections stay as long as their clients want, in this version'),
+  'grpc-header-forward-pattern': ignored('headers are not forwarded to models by this version'),
+  'grpc-restricted-protocol': ignored('APIs cannot be restricted by this version'),
   'allow-metrics': ignored(NO_METRICS),
   'allow-gpu-metrics': ignored(NO_METRICS),
   'allow-cpu-metrics': ignored(NO_METRICS),
