@@ -1,3 +1,5 @@
+import { uniform } from './uniform.ts';
+
 export interface PoissonOptions {
   readonly ratePerSecond: number;
   readonly count: number;
@@ -13,15 +15,4 @@ export function poissonArrivals({ ratePerSecond, count, seed = 1 }: PoissonOptio
     now += (-Math.log(1 - random()) / ratePerSecond) * 1e6;
     return now;
   });
-}
-
-/** Numbers in [0, 1), equal for equal seeds. Source: mulberry32 by Tommy Ettinger, public domain. */
-function uniform(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

@@ -35,6 +35,7 @@ export interface SequenceFixtureOptions
   extends Omit<FakeBackendOptions, 'clock' | 'compute'>,
     Partial<Omit<SequenceSchedulerOptions, 'instances' | 'clock'>> {
   readonly instances?: number;
+  readonly responder?: RecordingResponder;
 }
 
 export interface SendOptions {
@@ -52,7 +53,9 @@ export interface SequenceFixture {
   readonly scheduler: SequenceScheduler;
   readonly responder: RecordingResponder;
   readonly instances: readonly ModelInstance[];
-  /** Enqueues a request that adds `value`. */
+  /** Makes a request that adds `value`. */
+  prepare(id: number | bigint | string, value: number, options?: SendOptions): InferenceRequest;
+  /** Enqueues such a request. */
   send(id: number | bigint | string, value: number, options?: SendOptions): InferenceRequest;
   /** Enqueues a whole sequence: START with the first value, END with the last. */
   sequence(id: number | string, values: readonly number[], options?: SendOptions): void;
@@ -67,8 +70,13 @@ export interface SequenceFixture {
 }
 
 export async function sequenceFixture(options: SequenceFixtureOptions = {}): Promise<SequenceFixture> {
-  const { instances: count = 1, maxBatchSize = 4, sequenceBatching = {}, ...rest } = options;
-  const { maxQueueSize, canJoin, logger, afterTurn, ...behaviour } = rest;
+  const {
+    instances: count = 1,
+    maxBatchSize = 4,
+    sequenceBatching = {},
+    responder = new RecordingResponder(),
+  } = options;
+  const { maxQueueSize, canJoin, logger, afterTurn, ...behaviour } = options;
   const clock = new ManualClock();
   const sums = new Map<string, number>();
   const backend = new FakeBackend({
@@ -98,14 +106,13 @@ export async function sequenceFixture(options: SequenceFixtureOptions = {}): Pro
     ...(logger && { logger }),
     ...(afterTurn && { afterTurn }),
   });
-  const responder = new RecordingResponder();
-  const send: SequenceFixture['send'] = (
+  const prepare: SequenceFixture['prepare'] = (
     id,
     value,
     { start = false, end = false, columns = 1, rows = 1, ...more } = {},
   ) => {
     const x = tensor({ name: 'x', shape: [rows, columns], values: new Array(rows * columns).fill(value) });
-    const request = requestFor({
+    return requestFor({
       modelName: 'm',
       id: `${id}`,
       inputs: [x],
@@ -116,6 +123,9 @@ export async function sequenceFixture(options: SequenceFixtureOptions = {}): Pro
       sequenceEnd: end,
       ...more,
     });
+  };
+  const send: SequenceFixture['send'] = (...init) => {
+    const request = prepare(...init);
     scheduler.enqueue(request);
     return request;
   };
@@ -125,6 +135,7 @@ export async function sequenceFixture(options: SequenceFixtureOptions = {}): Pro
     scheduler,
     responder,
     instances,
+    prepare,
     send,
     sequence: (id, values, more) => {
       for (const [i, value] of values.entries()) {
