@@ -4,8 +4,9 @@ usage: python3 scripts/export_models.py [NAME ...] [--examples | --tests]
 
 A model is one Python file with `def export(directory: pathlib.Path) -> None`:
   packages/testing/models/<name>.py             -> .cache/models/<name>/
-  examples/model_repository/<name>/export.py    -> examples/model_repository/<name>/1/
-What is already there for the same file, helper modules and PyTorch version is skipped; a run that was cut off leaves nothing half-written.
+  examples/model_repository/<name>/export.py    -> examples/model_repository/<name>/1/    (--examples: what `npm start` serves)
+  examples/<name>/export.py                     -> examples/<name>/model_repository/      (with C++; by name, or with neither option)
+What is already there for the same files and PyTorch version is skipped; a run that was cut off leaves nothing half-written.
 """
 import argparse
 import concurrent.futures
@@ -28,6 +29,8 @@ def find_models():
         yield "tests", script.stem, script, ROOT / ".cache/models" / script.stem
     for script in sorted((ROOT / "examples/model_repository").glob("*/export.py")):
         yield "examples", script.parent.name, script, script.parent / "1"
+    for script in sorted((ROOT / "examples").glob("*/export.py")):
+        yield "repositories", script.parent.name, script, script.parent / "model_repository"
 
 
 def torch_version(python):
@@ -36,10 +39,16 @@ def torch_version(python):
     return subprocess.run([python, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
 
 
-def digest(script, torch):
-    """Content hash of a model: its script, the helper modules beside it (`_*.py`), and the PyTorch that exports it."""
+def sources(script, output):
+    """A script, the helper modules (`_*.py`) beside it and one directory above, and what a whole repository is made of."""
+    kinds = ["*.cc", "*.pbtxt"] if output.name == "model_repository" else []
+    return [script, *(file for kind in ["_*.py", "../_*.py", *kinds] for file in sorted(script.parent.glob(kind)))]
+
+
+def digest(script, output, torch):
+    """Content hash of a model: its sources and the PyTorch that exports it."""
     sha = hashlib.sha256(torch.encode())
-    for file in [script, *sorted(script.parent.glob("_*.py"))]:
+    for file in sources(script, output):
         sha.update(file.read_bytes())
     return sha.hexdigest()
 
@@ -55,7 +64,7 @@ def is_current(output, want):
 
 def export(script, output, want):
     """Runs in the environment that has PyTorch. Writes beside the target and renames, so that it is there whole or not at all."""
-    sys.path.insert(0, str(script.parent))
+    sys.path[:0] = [str(script.parent), str(script.parent.parent)]
     spec = importlib.util.spec_from_file_location(f"model_{script.stem}", script)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -104,7 +113,7 @@ def main():
         sys.exit(f"no model named {', '.join(sorted(unknown))}; there are: {known}")
     python = find_python()
     torch = torch_version(python)
-    todo = [(name, script, output, digest(script, torch)) for name, script, output in models]
+    todo = [(name, script, output, digest(script, output, torch)) for name, script, output in models]
     todo = [entry for entry in todo if not is_current(entry[2], entry[3])]
     with concurrent.futures.ThreadPoolExecutor(max_workers=min(4, os.cpu_count() or 1)) as pool:
         runs = [pool.submit(run_export, python, *entry) for entry in todo]
