@@ -1,11 +1,11 @@
 /** Steps 7 to 9 of a load: backend, instances with warmup, scheduler. Everything opened is closed again when a later step fails. */
+import type { LimitedInstance, RateLimiter } from '@nereid/batching';
 import {
   type Backend,
   type BatchStrategy,
   type Clock,
   type ExecutionReport,
   InferenceServerError,
-  type InstanceSpec,
   type Logger,
 } from '@nereid/core';
 import { instanceSpecs, type ModelConfig } from '@nereid/model-config';
@@ -17,6 +17,7 @@ import { type Labels, readLabels } from './labels.ts';
 import { LoadedVersion } from './loaded-version.ts';
 import { closeModel, type OpenInstance, type OpenModel, openInstance } from './open-instance.ts';
 import { openScheduler, type SchedulerOptions, type VersionScheduler } from './open-scheduler.ts';
+import { type PlacedInstance, type PlannedInstance, placeInstances, rateLimitsOf } from './rate-limits.ts';
 import { RequestCheck } from './request-check.ts';
 import { withSequenceInputs } from './sequence-inputs.ts';
 import { VersionStatistics } from './statistics.ts';
@@ -34,6 +35,8 @@ export interface LoadContext {
   /** Most instances of one version. */
   readonly maxInstances: number;
   readonly batchStrategies: BatchStrategyOptions;
+  /** Shared by all models; undefined without limits. */
+  readonly rateLimiter: RateLimiter | undefined;
 }
 
 /** One version to load. */
@@ -63,10 +66,12 @@ export async function loadVersion(given: VersionPlan, context: LoadContext): Pro
     logger: context.logger,
   };
   const model = await parts.backend.load({ ...about, instances: parts.instances.map(({ spec }) => spec) });
-  const opened: Opened = { model, instances: [], strategy: undefined };
+  const opened: Opened = { model, instances: [], strategy: undefined, limited: [] };
   try {
+    const instances = placeInstances(parts.instances, context.rateLimiter);
+    opened.limited = instances.flatMap(({ limited }) => limited ?? []);
     opened.strategy = await openStrategy(about, context.batchStrategies);
-    return await assemble({ plan, context, parts }, opened);
+    return await assemble({ plan, context, parts, instances }, opened);
   } catch (thrown) {
     for (const error of await closeModel(opened)) {
       context.logger.error({ err: error }, `cleaning up after a failed load: ${error.message}`);
@@ -79,6 +84,7 @@ export async function loadVersion(given: VersionPlan, context: LoadContext): Pro
 interface Opened extends OpenModel {
   readonly instances: OpenInstance[];
   strategy: BatchStrategy | undefined;
+  limited: readonly LimitedInstance[];
 }
 
 /** Everything that can be known, and be wrong, before the backend opens the model. */
@@ -112,12 +118,13 @@ async function assemble(
     readonly plan: VersionPlan;
     readonly context: LoadContext;
     readonly parts: Parts;
+    readonly instances: readonly PlacedInstance[];
   },
   opened: Opened,
 ): Promise<LoadedVersion> {
-  const { plan, context } = from;
+  const { plan, context, instances } = from;
   const { model, strategy } = opened;
-  const { check, instances, labels, sampleCheck, samples } = from.parts;
+  const { check, labels, sampleCheck, samples } = from.parts;
   const { clock, logger } = context;
   const reports = new Reports();
   // One after another: two loads of one model at once would need twice its memory.
@@ -131,7 +138,7 @@ async function assemble(
   }
   const active = opened.instances.filter(({ isPassive }) => !isPassive).map(({ instance }) => instance);
   const scheduler = openScheduler(plan.config, {
-    options: context.scheduler,
+    options: { ...context.scheduler, ...rateLimitsOf(opened.instances) },
     instances: active,
     strategy,
     clock,
@@ -164,11 +171,6 @@ function findBackend({ config, name }: VersionPlan, { backends }: LoadContext): 
   );
 }
 
-interface PlannedInstance {
-  readonly spec: InstanceSpec;
-  readonly isPassive: boolean;
-}
-
 function planInstances(config: ModelConfig, maxInstances: number): readonly PlannedInstance[] {
   const groups = config.instanceGroup;
   // Counted before they are listed.
@@ -186,6 +188,10 @@ function planInstances(config: ModelConfig, maxInstances: number): readonly Plan
     );
   }
   return groups.flatMap((group) =>
-    instanceSpecs({ ...config, instanceGroup: [group] }).map((spec) => ({ spec, isPassive: group.passive })),
+    instanceSpecs({ ...config, instanceGroup: [group] }).map((spec) => ({
+      spec,
+      isPassive: group.passive,
+      rateLimiter: group.rateLimiter,
+    })),
   );
 }

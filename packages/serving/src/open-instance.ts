@@ -1,3 +1,4 @@
+import type { LimitedInstance } from '@nereid/batching';
 import {
   type BatchStrategy,
   type Clock,
@@ -19,6 +20,8 @@ export interface OpenInstance {
   readonly spec: InstanceSpec;
   /** Gets no requests from the scheduler. */
   readonly isPassive: boolean;
+  /** Its place at the rate limiter, if it has one. */
+  readonly limited: LimitedInstance | undefined;
 }
 
 export interface InstanceOpening {
@@ -30,6 +33,7 @@ export interface InstanceOpening {
   readonly samples: readonly WarmupSample[];
   readonly spec: InstanceSpec;
   readonly isPassive: boolean;
+  readonly limited: LimitedInstance | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Takes the report of every execution but those of warmup. */
@@ -38,7 +42,7 @@ export interface InstanceOpening {
 
 /** Creates an instance, adds it to `opened` at once, and warms it up unless it is passive. */
 export async function openInstance(opening: InstanceOpening, opened: OpenInstance[]): Promise<void> {
-  const { isPassive, model, report, samples, spec } = opening;
+  const { isPassive, limited, model, report, samples, spec } = opening;
   let isWarm = false;
   const instance = await model.createInstance({
     spec,
@@ -46,7 +50,7 @@ export async function openInstance(opening: InstanceOpening, opened: OpenInstanc
       if (isWarm) report(execution);
     },
   });
-  opened.push({ instance, spec, isPassive });
+  opened.push({ instance, spec, isPassive, limited });
   if (!isPassive) await warmUp(samples, { ...opening, instance, accept: acceptance(opening) });
   isWarm = true;
 }
@@ -64,15 +68,18 @@ export interface OpenModel {
   readonly model: LoadedModel;
   readonly instances: readonly OpenInstance[];
   readonly strategy?: BatchStrategy | undefined;
+  /** Places at the rate limiter, also of instances that were not opened. */
+  readonly limited: readonly LimitedInstance[];
 }
 
 /**
- * Closes all instances at once, then model and batching strategy. A part that fails to close does not keep the others open.
+ * Closes all instances at once, then model and batching strategy; what they demanded of the rate limiter is free for others. A part that fails to close does not keep the others open.
  * @returns what failed
  */
 export async function closeModel(open: OpenModel): Promise<readonly InferenceServerError[]> {
   const instances = await Promise.allSettled(open.instances.map(async ({ instance }) => instance.close()));
   const last = await Promise.allSettled([(async () => open.model.close())(), (async () => open.strategy?.close?.())()]);
+  for (const place of open.limited) place.close();
   return [...instances, ...last].flatMap((result) =>
     result.status === 'rejected' ? [InferenceServerError.from(result.reason)] : [],
   );

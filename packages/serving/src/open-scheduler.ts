@@ -17,7 +17,7 @@ import type {
 import type { ModelConfig } from '@nereid/model-config';
 
 /** How requests wait and run, as far as a model's configuration does not say it. */
-export type SchedulerOptions = Omit<CommonOptions, 'instances' | 'clock'>;
+export type SchedulerOptions = Omit<CommonOptions, 'instances' | 'clock' | 'rateLimits'>;
 
 /** A scheduler as a loaded version uses it. */
 export interface VersionScheduler extends Scheduler {
@@ -36,7 +36,7 @@ export function openScheduler(
     readonly instances: readonly ModelInstance[];
     readonly clock: Clock;
     readonly logger: Logger;
-    readonly options: SchedulerOptions;
+    readonly options: Omit<CommonOptions, 'instances' | 'clock'>;
     readonly strategy?: BatchStrategy | undefined;
   },
 ): VersionScheduler {

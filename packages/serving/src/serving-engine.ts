@@ -1,4 +1,4 @@
-import { SystemClock } from '@nereid/batching';
+import { RateLimiter, type RateLimiterOptions, SystemClock } from '@nereid/batching';
 import {
   type Backend,
   type Clock,
@@ -29,6 +29,11 @@ export interface EngineOptions {
   /** Queue limit and fast lane of every model; the scheduler's defaults apply. */
   readonly scheduler?: SchedulerOptions | undefined;
   readonly batchStrategies?: BatchStrategyOptions | undefined;
+  /**
+   * Lets a batch run only when the resources are free that its instance group demands (`rate_limiter`), and in turn. Off by default: then demands and
+   * priorities of configurations have no effect.
+   */
+  readonly rateLimit?: RateLimiterOptions | undefined;
   /** A `SystemClock` by default. */
   readonly clock?: Clock | undefined;
   /** Drops everything by default. */
@@ -88,6 +93,7 @@ export class ServingEngine implements InferenceEngine, AsyncDisposable {
       logger,
       clock: options.clock ?? new SystemClock(),
       scheduler: options.scheduler ?? {},
+      rateLimiter: options.rateLimit && new RateLimiter(options.rateLimit),
       maxFileBytes: options.maxFileBytes ?? 64 * 1024 * 1024,
       maxInstances: options.maxInstances ?? 1024,
       batchStrategies: options.batchStrategies ?? {},
