@@ -60,6 +60,15 @@ export interface Alarm {
  */
 export function openAlarm(onDue: () => void): Alarm;
 
+/** Memory for what a model keeps of one sequence from run to run: two sides, each with one value per state. Freed at the latest when it is collected. */
+export type SequenceHandle = object & { readonly [sequenceTag]: true };
+declare const sequenceTag: unique symbol;
+
+export function openSequence(): SequenceHandle;
+
+/** Frees what is kept, so that both sides are empty. Not while a batch with the sequence runs. */
+export function releaseSequence(sequence: SequenceHandle): void;
+
 /** Argument of a TorchScript `forward`, without `self`; `type` in torch's spelling: `Tensor`, `List[str]`, `Optional[Tensor]`, `Dict[str, Tensor]`, `int`. */
 export interface SchemaArgument {
   readonly name: string;
@@ -233,6 +242,24 @@ export interface InputSlot {
   readonly key: string;
   /** TorchScript: a batch may leave it out, and the argument's default, or None, takes its place. A key is then not there. */
   readonly optional?: boolean | undefined;
+  /**
+   * What makes it up. `rows`, the default: a buffer per request, joined along dimension 0 when batching; `joined`: a buffer per request, one after the
+   * other, in a shape that is that of the whole; `whole`: one buffer for the batch; `state`: no buffer and no shape, but what is kept of each sequence.
+   */
+  readonly source?: 'rows' | 'joined' | 'whole' | 'state' | undefined;
+}
+
+/** A value that each sequence keeps from one run to the next. */
+export interface StateSlot extends OutputSlot {
+  /** For messages. */
+  readonly name: string;
+  readonly datatype: DatatypeNumber;
+  /** Of the initial value: of one row, with 1 in front, when batching. */
+  readonly shape: readonly number[];
+  /** Its bytes, which are copied; none means zeros. */
+  readonly initial: Uint8Array;
+  /** Whether a run of one request gets the kept memory itself, so that what the model writes into it stays; otherwise it gets a copy. */
+  readonly isLent: boolean;
 }
 
 /** One result to hand out. */
@@ -252,8 +279,10 @@ export interface InstanceOptions {
   /** Gives memory that torch keeps for reuse back to the GPUs after each run. */
   readonly cacheCleaning?: boolean | undefined;
   readonly inputs: readonly InputSlot[];
-  /** At most 4096. */
+  /** At most 4096, with the states. */
   readonly outputs: readonly OutputSlot[];
+  /** One per input that is a state, in the same order; absent without any. */
+  readonly states?: readonly StateSlot[] | undefined;
   /** Whether dimension 0 is the batch: inputs of several requests are joined along it. */
   readonly batching: boolean;
   /**
@@ -273,19 +302,26 @@ export interface NativeError extends Error {
  * batch with INVALID_ARG.
  */
 export interface Batch {
-  /** Bytes of every input of every request, input-major: `buffers[input * requests + request]`. */
+  /** Bytes, input after input, each with one buffer per request, or as many as its `source` says. */
   readonly buffers: readonly Uint8Array[];
   /** Rows of each request; `[1]` without batching. */
   readonly rows: readonly number[];
   /**
    * Shape of each input in the first request, each preceded by its rank: `[2, 1, 64, 1, 10]`. Dimension 0 is replaced by the sum of `rows` when batching.
-   * A rank of −1 leaves an optional input out; its buffers are there, and empty.
+   * A rank of −1 leaves an optional input out; its buffers are there, and empty. A state has no shape here.
    */
   readonly shapes: readonly number[];
+  /**
+   * For a model with states: the sequence of each request, no two the same. Undefined for one that starts and is not kept; the whole array may be absent.
+   */
+  readonly sequences?: readonly (SequenceHandle | undefined)[] | undefined;
+  /** With `sequences`: the side that each run reads, 0 or 1, or −1 to start with the initial values. It writes side 1 if it read 0, otherwise 0. */
+  readonly sides?: readonly number[] | undefined;
 }
 
 /** Results of one batch. */
 export interface Outcome {
+  /** The outputs, then one per state, without bytes. Of a state whose dimension 0 is not the batch nothing was kept. */
   readonly outputs: readonly OutputTensor[];
   /** Nanoseconds spent gathering inputs, running the model, and preparing outputs. */
   readonly inputNs: number;

@@ -74,7 +74,17 @@ function explain(attempts) {
 
 const addon = load();
 
-export const { buildInfo, initModel, loadOperators, memoryInfo, openAlarm, processSettings, releaseBuffers } = addon;
+export const {
+  buildInfo,
+  initModel,
+  loadOperators,
+  memoryInfo,
+  openAlarm,
+  openSequence,
+  processSettings,
+  releaseBuffers,
+  releaseSequence,
+} = addon;
 
 export async function loadTorchScript(options) {
   return wrapModel(await addon.loadTorchScript(options));

@@ -64,12 +64,12 @@ class Instance {
     };
   }
 
-  execute({ buffers, rows, shapes }) {
+  execute({ buffers, rows, shapes, sequences, sides }) {
     // What else this turn of the event loop brings shares one wake-up of the thread; the first batch has its own, and so begins at once.
     const moreMayFollow = this.#borrowed.length > 0;
     const owesWakeUp = this.#isNew(rows, shapes)
-      ? this.#execute(buffers, rows, shapes, moreMayFollow)
-      : this.#execute(buffers, undefined, undefined, moreMayFollow);
+      ? this.#execute(buffers, rows, shapes, moreMayFollow, sequences, sides)
+      : this.#execute(buffers, undefined, undefined, moreMayFollow, sequences, sides);
     this.#rows = rows;
     this.#shapes = shapes;
     this.#borrowed.push(buffers);
@@ -78,10 +78,10 @@ class Instance {
     setImmediate(this.#wakeUp);
   }
 
-  executeSync({ buffers, rows, shapes }) {
+  executeSync({ buffers, rows, shapes, sequences, sides }) {
     const outcome = this.#isNew(rows, shapes)
-      ? this.#executeSync(buffers, rows, shapes, this.#take)
-      : this.#executeSync(buffers, undefined, undefined, this.#take);
+      ? this.#executeSync(buffers, rows, shapes, this.#take, sequences, sides)
+      : this.#executeSync(buffers, undefined, undefined, this.#take, sequences, sides);
     this.#rows = rows;
     this.#shapes = shapes;
     return outcome;

@@ -7,6 +7,7 @@
 #include "binding/instance_handle.h"
 #include "binding/model_slot.h"
 #include "binding/off_loop.h"
+#include "binding/sequence_handle.h"
 #include "binding/strategy_handle.h"
 #include "runtime/build_info.h"
 #include "runtime/library.h"
@@ -143,6 +144,8 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports["releaseBuffers"] = Napi::Function::New<ReleaseBuffers>(env, "releaseBuffers");
   exports["openAlarm"] = Napi::Function::New<AlarmHandle::Open>(env, "openAlarm");
   exports["openBatchStrategy"] = Napi::Function::New<StrategyHandle::Open>(env, "openBatchStrategy");
+  exports["openSequence"] = Napi::Function::New<OpenSequence>(env, "openSequence");
+  exports["releaseSequence"] = Napi::Function::New<ReleaseSequence>(env, "releaseSequence");
   exports["loadOperators"] = Napi::Function::New<LoadOperatorLibrary>(env, "loadOperators");
   exports["initModel"] = Napi::Function::New<RunModelInit>(env, "initModel");
   exports["loadTorchScript"] = Napi::Function::New<LoadTorchScriptModule>(env, "loadTorchScript");

@@ -4,6 +4,8 @@
 #include <limits>
 #include <optional>
 
+#include "binding/sequence_handle.h"
+
 namespace nereid {
 namespace {
 
@@ -69,6 +71,24 @@ ProcessSettings ReadProcessSettings(const Napi::Object& options) {
   return settings;
 }
 
+DataType ReadDataType(const Napi::Object& object) {
+  return static_cast<DataType>(ReadInt(object, "datatype", 1, static_cast<int64_t>(kDataTypeCount) - 1));
+}
+
+InputSource ReadInputSource(const Napi::Object& slot) {
+  if (slot.Get("source").IsUndefined()) return InputSource::kRows;
+  const std::string source = ReadString(slot, "source");
+  if (source == "rows") return InputSource::kRows;
+  if (source == "joined") return InputSource::kJoined;
+  if (source == "whole") return InputSource::kWhole;
+  if (source == "state") return InputSource::kState;
+  ThrowField(slot.Env(), "source", "'rows', 'joined', 'whole' or 'state'");
+}
+
+OutputSlot ReadOutputSlot(const Napi::Object& slot) {
+  return {ReadInt(slot, "index", -1, kMostResults), ReadString(slot, "key")};
+}
+
 // The hot path below talks to Node-API itself, without the wrapper's checks and objects.
 
 constexpr const char* kBuffersExpected = "buffers must be an array of Uint8Array";
@@ -99,6 +119,25 @@ ByteView ReadBytes(napi_env env, napi_value value, const char* expected) {
   const napi_status status = napi_get_typedarray_info(env, value, &type, &length, &data, nullptr, nullptr);
   Check(env, status == napi_ok && type != napi_uint8_array ? napi_invalid_arg : status, expected);
   return {static_cast<const uint8_t*>(data), length};
+}
+
+void ReadStateSlots(const Napi::Object& options, RunPlan& plan) {
+  if (options.Get("states").IsUndefined()) return;
+  const Napi::Env env = options.Env();
+  const Napi::Array states = ReadArray(options, "states");
+  if (plan.outputs.size() + states.Length() > kMostOutputs) ThrowField(env, "states", "few: 4096 with the outputs");
+  for (uint32_t i = 0; i < states.Length(); i++) {
+    const Napi::Object object = ReadObject(states.Get(i), "a state slot");
+    StateSlot slot;
+    slot.name = ReadString(object, "name");
+    slot.datatype = ReadDataType(object);
+    slot.output = ReadOutputSlot(object);
+    slot.lent = ReadBool(object, "isLent");
+    ReadIntegers(env, ReadArray(object, "shape"), "shape must be an array of numbers", slot.shape);
+    const ByteView initial = ReadBytes(env, object.Get("initial"), "initial must be a Uint8Array");
+    slot.initial.assign(initial.data, initial.data + initial.size);
+    plan.states.push_back(std::move(slot));
+  }
 }
 
 // A small integer costs V8 nothing; a double is an object on its heap.
@@ -186,16 +225,15 @@ InstanceOptions ReadInstanceOptions(const Napi::Value& value) {
   const Napi::Array inputs = ReadArray(object, "inputs");
   for (uint32_t i = 0; i < inputs.Length(); i++) {
     const Napi::Object slot = ReadObject(inputs.Get(i), "an input slot");
-    const int64_t datatype = ReadInt(slot, "datatype", 1, static_cast<int64_t>(kDataTypeCount) - 1);
     const bool optional = ReadOptionalBool(slot, "optional").value_or(false);
-    options.plan.inputs.push_back({static_cast<DataType>(datatype), ReadString(slot, "key"), optional});
+    options.plan.inputs.push_back({ReadDataType(slot), ReadString(slot, "key"), optional, ReadInputSource(slot)});
   }
   const Napi::Array outputs = ReadArray(object, "outputs");
   if (outputs.Length() > kMostOutputs) ThrowField(object.Env(), "outputs", "an array of at most 4096 slots");
   for (uint32_t i = 0; i < outputs.Length(); i++) {
-    const Napi::Object slot = ReadObject(outputs.Get(i), "an output slot");
-    options.plan.outputs.push_back({ReadInt(slot, "index", -1, kMostResults), ReadString(slot, "key")});
+    options.plan.outputs.push_back(ReadOutputSlot(ReadObject(outputs.Get(i), "an output slot")));
   }
+  ReadStateSlots(object, options.plan);
   return options;
 }
 
@@ -238,6 +276,22 @@ void ReadBuffers(napi_env env, napi_value buffers, Batch& batch) {
     Check(env, napi_get_element(env, buffers, i, &element), kBuffersExpected);
     batch.buffers[i] = ReadBytes(env, element, kBuffersExpected);
   }
+}
+
+void ReadSequences(napi_env env, napi_value sequences, napi_value sides, Batch& batch) {
+  constexpr const char* kSequencesExpected = "sequences must be an array";
+  batch.states.clear();
+  batch.sides.clear();
+  napi_valuetype type = napi_undefined;
+  napi_typeof(env, sequences, &type);
+  if (type == napi_undefined) return;
+  batch.states.resize(ArrayLength(env, sequences, kSequencesExpected));
+  for (uint32_t i = 0; i < batch.states.size(); i++) {
+    napi_value element = nullptr;
+    Check(env, napi_get_element(env, sequences, i, &element), kSequencesExpected);
+    batch.states[i] = ReadSequence(env, element);
+  }
+  ReadIntegers(env, sides, "sides must be an array of numbers", batch.sides);
 }
 
 void AppendOutcome(napi_env env, Outcome& outcome, MemoryLedger& memory, std::vector<napi_value>& arguments) {

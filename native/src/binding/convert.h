@@ -28,6 +28,8 @@ std::vector<Weight> ReadWeights(const Napi::Value& value);
 void ReadBatch(napi_env env, napi_value buffers, napi_value rows, napi_value shapes, Batch& batch);
 // Only the buffers: the rest of the batch is there.
 void ReadBuffers(napi_env env, napi_value buffers, Batch& batch);
+// What the sequences of a batch keep. Both arrays are undefined for a model that keeps nothing.
+void ReadSequences(napi_env env, napi_value sequences, napi_value sides, Batch& batch);
 
 // Appends an outcome as the flat arguments that lib/crossing.js takes. Takes the memory of large outputs.
 void AppendOutcome(napi_env env, Outcome& outcome, MemoryLedger& memory, std::vector<napi_value>& arguments);

@@ -124,6 +124,7 @@ void InstanceHandle::ThrowIfClosed(Napi::Env env) const {
 
 std::unique_ptr<Job> InstanceHandle::ReadJob(const Napi::CallbackInfo& info) {
   std::unique_ptr<Job> job = TakeJob();
+  ReadSequences(info.Env(), info[4], info[5], job->batch);
   if (info[1].IsUndefined()) {
     ReadBuffers(info.Env(), info[0], job->batch);
     job->batch.rows = last_rows_;
@@ -139,6 +140,7 @@ std::unique_ptr<Job> InstanceHandle::ReadJob(const Napi::CallbackInfo& info) {
 void InstanceHandle::KeepJob(std::unique_ptr<Job> job) {
   if (spare_jobs_.size() == kSpareJobs) return;
   job->outcome.outputs.clear();  // those of a batch that failed half-way may hold memory
+  job->batch.states.clear();
   spare_jobs_.push_back(std::move(job));
 }
 

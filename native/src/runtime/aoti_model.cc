@@ -17,6 +17,7 @@
 #include "runtime/package_directory.h"
 #include "runtime/path.h"
 #include "runtime/run_gate.h"
+#include "runtime/sequence_values.h"
 #include "runtime/stopwatch.h"
 #include "runtime/tensor.h"
 
@@ -144,6 +145,7 @@ class AotiPackage final : public Model {
   }
 
   Status Check(const RunPlan& plan) const override {
+    NEREID_RETURN_IF_ERROR(CheckPlan(plan));
     if (plan.inputs.size() != input_count_) {
       return Status::InvalidArg("the compiled model takes " + std::to_string(input_count_) +
                                 " tensors, the instance gives it " + std::to_string(plan.inputs.size()));
@@ -160,6 +162,10 @@ class AotiPackage final : public Model {
     for (const OutputSlot& slot : plan.outputs) {
       if (slot.index < 0)
         return Status::InvalidArg("a compiled model returns its outputs by position, got the key '" + slot.key + "'");
+    }
+    for (const StateSlot& slot : plan.states) {
+      if (slot.output.index < 0)
+        return Status::InvalidArg("a compiled model returns state '" + slot.name + "' by position, not by key");
     }
     return Status();
   }
@@ -275,11 +281,8 @@ class AotiPackage final : public Model {
     const RunGate::Run run(gate_);
     std::vector<at::Tensor> inputs(plan.inputs.size());
     NEREID_RETURN_IF_ERROR(CheckBatch(plan, batch));
-    InputReader reader(plan, batch);
-    for (at::Tensor& input : inputs) {
-      NEREID_RETURN_IF_ERROR(reader.NextTensor(input));
-      if (!device_.is_cpu()) input = input.to(device_);
-    }
+    InputReader reader(plan, batch, device_);
+    for (at::Tensor& input : inputs) NEREID_RETURN_IF_ERROR(reader.NextTensor(input));
     outcome.input_ns = stopwatch.Lap();
 
     settings_.Renew();
@@ -291,6 +294,11 @@ class AotiPackage final : public Model {
       const auto index = static_cast<size_t>(slot.index);
       if (index >= results.size()) return NoSuchOutput(slot.index, results.size());
       NEREID_RETURN_IF_ERROR(AppendTensor(results[index], outcome));
+    }
+    for (size_t state = 0; state < plan.states.size(); state++) {
+      const auto index = static_cast<size_t>(plan.states[state].output.index);
+      if (index >= results.size()) return NoSuchOutput(plan.states[state].output.index, results.size());
+      NEREID_RETURN_IF_ERROR(KeepState(plan, batch, state, results[index], outcome));
     }
     outcome.output_ns = stopwatch.Lap();
     return Status();

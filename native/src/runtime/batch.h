@@ -8,17 +8,27 @@
 #include <vector>
 
 #include "runtime/datatype.h"
+#include "runtime/sequence_state.h"
 
 namespace nereid {
 
 // Largest result whose bytes are copied rather than handed out as memory of their own.
 inline constexpr size_t kCopyLimitBytes = 4096;
 
+// What an input is made of.
+enum class InputSource : uint8_t {
+  kRows,    // a buffer per request, joined along dimension 0 when batching
+  kJoined,  // a buffer per request, one after the other; the shape is that of the whole
+  kWhole,   // one buffer for the batch, with its shape
+  kState,   // no buffer and no shape: what is kept of each sequence
+};
+
 // One tensor, or list of strings, that a run takes.
 struct InputSlot {
   DataType datatype = DataType::kNone;
   std::string key;  // entry of the single dictionary argument; empty: the position is the argument's
   bool optional = false;  // a batch may leave it out
+  InputSource source = InputSource::kRows;
 };
 
 // Stands in Batch::shapes for the rank of an input that every request of the batch leaves out.
@@ -30,10 +40,21 @@ struct OutputSlot {
   std::string key;
 };
 
+// A value that each sequence keeps from one run to the next.
+struct StateSlot {
+  std::string name;  // for messages
+  DataType datatype = DataType::kNone;
+  OutputSlot output;             // the result that is the next value
+  std::vector<int64_t> shape;    // of the initial value; of one row, with 1 in front, when batching
+  std::vector<uint8_t> initial;  // its bytes; empty: zeros
+  bool lent = false;  // a run of one request gets the kept memory itself and may write into it; otherwise a copy
+};
+
 // What stays the same from run to run of an instance.
 struct RunPlan {
   std::vector<InputSlot> inputs;
   std::vector<OutputSlot> outputs;
+  std::vector<StateSlot> states;  // one per input that is a state, in the same order
   bool batching = false;  // dimension 0 is the batch
 };
 
@@ -43,11 +64,17 @@ struct ByteView {
   size_t size = 0;
 };
 
+// Stands in Batch::sides for a sequence that keeps nothing yet.
+inline constexpr int64_t kFresh = -1;
+
 // One batch of requests. `buffers` borrow: their owner keeps them alive and unchanged until the run is over.
 struct Batch {
-  std::vector<ByteView> buffers;  // input-major: buffers[input * requests + request]
+  std::vector<ByteView> buffers;  // input after input, each with as many as its source says, in the order of requests
   std::vector<int64_t> rows;      // of each request; {1} without batching
   std::vector<int64_t> shapes;    // of each input in the first request, each preceded by its rank, or kAbsent
+  // What each request's sequence keeps, and the side that is read, or kFresh. Null: it starts, and nothing is kept. Both empty: so do all.
+  std::vector<std::shared_ptr<SequenceState>> states;
+  std::vector<int64_t> sides;
 
   size_t requests() const { return rows.size(); }
 };

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <limits>
 
+#include "runtime/sequence_values.h"
+
 namespace nereid {
 namespace {
 
@@ -22,13 +24,13 @@ constexpr std::array<c10::ScalarType, kDataTypeCount> kScalarTypes = {
     c10::ScalarType::Double,    c10::ScalarType::Undefined, c10::ScalarType::BFloat16,
 };
 
-constexpr c10::ScalarType ScalarTypeOf(DataType datatype) { return kScalarTypes[static_cast<size_t>(datatype)]; }
+constexpr c10::ScalarType At(DataType datatype) { return kScalarTypes[static_cast<size_t>(datatype)]; }
 
-static_assert(ScalarTypeOf(DataType::kUint8) == c10::ScalarType::Byte);
-static_assert(ScalarTypeOf(DataType::kInt8) == c10::ScalarType::Char);
-static_assert(ScalarTypeOf(DataType::kFp16) == c10::ScalarType::Half);
-static_assert(ScalarTypeOf(DataType::kString) == c10::ScalarType::Undefined);
-static_assert(ScalarTypeOf(DataType::kBf16) == c10::ScalarType::BFloat16);
+static_assert(At(DataType::kUint8) == c10::ScalarType::Byte);
+static_assert(At(DataType::kInt8) == c10::ScalarType::Char);
+static_assert(At(DataType::kFp16) == c10::ScalarType::Half);
+static_assert(At(DataType::kString) == c10::ScalarType::Undefined);
+static_assert(At(DataType::kBf16) == c10::ScalarType::BFloat16);
 
 class TensorMemory final : public Memory {
  public:
@@ -65,27 +67,15 @@ void CopyInto(uint8_t* target, const ByteView* buffers, size_t count) {
   }
 }
 
+size_t BufferCount(const InputSlot& slot, const Batch& batch) {
+  if (slot.source == InputSource::kState) return 0;
+  return slot.source == InputSource::kWhole ? 1 : batch.requests();
+}
+
 bool AllBooleans(const ByteView* buffers, size_t count) {
   return std::all_of(buffers, buffers + count, [](const ByteView& buffer) {
     return std::all_of(buffer.data, buffer.data + buffer.size, [](uint8_t byte) { return byte <= 1; });
   });
-}
-
-// Whether dropping `tensor` would free its bytes: they are not borrowed from a request (such a pointer has no context
-// to free), no other tensor and no view shares them, and they are not a corner of something larger.
-bool OwnsItsBytes(const at::Tensor& tensor, size_t references) {
-  const at::Storage& storage = tensor.storage();
-  return storage.data_ptr().get_context() != nullptr && tensor.use_count() == references && storage.use_count() == 1 &&
-         storage.nbytes() / 2 <= tensor.nbytes();
-}
-
-// On the CPU, contiguous, with lazy conjugation and negation done. The checks keep the dispatcher out of the usual
-// case, which needs nothing.
-at::Tensor Dense(const at::Tensor& tensor) {
-  at::Tensor dense = tensor.is_cpu() ? tensor : tensor.cpu();
-  if (dense.is_conj()) dense = dense.resolve_conj();
-  if (dense.is_neg()) dense = dense.resolve_neg();
-  return dense.contiguous();
 }
 
 void AppendBytes(std::vector<uint8_t>& target, const void* data, size_t size) {
@@ -101,6 +91,8 @@ DataType DataTypeOf(c10::ScalarType type) {
   return found == kScalarTypes.end() ? DataType::kNone : static_cast<DataType>(found - kScalarTypes.begin());
 }
 
+c10::ScalarType ScalarTypeOf(DataType datatype) { return At(datatype); }
+
 Status CopyTensor(DataType datatype, const std::vector<int64_t>& shape, const ByteView& bytes, at::Tensor& tensor) {
   size_t expected = InfoOf(datatype).element_size;
   if (expected == 0) return Status::InvalidArg(std::string("no tensor is ") + InfoOf(datatype).name);
@@ -114,12 +106,50 @@ Status CopyTensor(DataType datatype, const std::vector<int64_t>& shape, const By
   return Status();
 }
 
+std::optional<size_t> ParseStrings(const ByteView& bytes, std::vector<std::string>& strings) {
+  size_t found = 0;
+  for (size_t position = 0; position < bytes.size; found++) {
+    uint32_t length = 0;
+    const size_t left = bytes.size - position;
+    if (left >= kLengthBytes) std::memcpy(&length, bytes.data + position, kLengthBytes);
+    if (left < kLengthBytes || left - kLengthBytes < length) return found;
+    strings.emplace_back(reinterpret_cast<const char*>(bytes.data) + position + kLengthBytes, length);
+    position += kLengthBytes + length;
+  }
+  return std::nullopt;
+}
+
+Status CheckPlan(const RunPlan& plan) {
+  const auto states = std::count_if(plan.inputs.begin(), plan.inputs.end(),
+                                    [](const InputSlot& slot) { return slot.source == InputSource::kState; });
+  if (static_cast<size_t>(states) != plan.states.size()) {
+    return Status::InvalidArg(std::to_string(states) + " inputs are states, but " + std::to_string(plan.states.size()) +
+                              " states are described");
+  }
+  for (const StateSlot& slot : plan.states) {
+    if (slot.datatype == DataType::kNone) return Status::InvalidArg("every state needs a datatype");
+    if (plan.batching && slot.shape.empty()) {
+      return Status::InvalidArg("state '" + slot.name + "' has no batch dimension");
+    }
+    size_t expected = InfoOf(slot.datatype).element_size;
+    for (const int64_t dimension : slot.shape) expected *= static_cast<size_t>(dimension);
+    if (slot.datatype == DataType::kString || slot.initial.empty() || slot.initial.size() == expected) continue;
+    return Status::InvalidArg("the initial value of state '" + slot.name + "' takes " + std::to_string(expected) +
+                              " bytes, got " + std::to_string(slot.initial.size()));
+  }
+  return Status();
+}
+
 Status CheckBatch(const RunPlan& plan, const Batch& batch) {
-  const size_t expected = plan.inputs.size() * batch.requests();
+  size_t expected = 0;
+  for (const InputSlot& slot : plan.inputs) expected += BufferCount(slot, batch);
   if (batch.buffers.size() != expected) {
     return Status::InvalidArg("a batch of " + std::to_string(batch.requests()) + " requests with " +
                               std::to_string(plan.inputs.size()) + " inputs each has " + std::to_string(expected) +
                               " buffers, got " + std::to_string(batch.buffers.size()));
+  }
+  if (batch.states.size() != batch.sides.size() || (!batch.states.empty() && batch.states.size() != batch.requests())) {
+    return Status::InvalidArg("a batch has one state and one side per request, or none");
   }
   if (!plan.batching && batch.requests() != 1) {
     return Status::InvalidArg("the instance does not batch and takes one request at a time, got " +
@@ -127,6 +157,7 @@ Status CheckBatch(const RunPlan& plan, const Batch& batch) {
   }
   size_t position = 0;
   for (size_t input = 0; input < plan.inputs.size(); input++) {
+    if (plan.inputs[input].source == InputSource::kState) continue;
     const bool stated = position < batch.shapes.size();
     if (stated && batch.shapes[position] == kAbsent && plan.inputs[input].optional) {
       position++;
@@ -143,26 +174,31 @@ Status CheckBatch(const RunPlan& plan, const Batch& batch) {
   return negative ? Status::InvalidArg("rows must not be negative") : Status();
 }
 
-InputReader::InputReader(const RunPlan& plan, const Batch& batch) : plan_(plan), batch_(batch) {
+InputReader::InputReader(const RunPlan& plan, const Batch& batch, c10::Device device)
+    : plan_(plan), batch_(batch), device_(device) {
   for (const int64_t rows : batch.rows) total_rows_ += rows;
 }
 
 Status InputReader::Next(Input& input) {
   const InputSlot& slot = plan_.inputs[input_];
   input.name = slot.key.empty() ? "input " + std::to_string(input_) : "input '" + slot.key + "'";
-  input.buffers = batch_.buffers.data() + input_ * batch_.requests();
+  input.buffers = batch_.buffers.data() + buffer_position_;
+  input.buffer_count = BufferCount(slot, batch_);
+  input.by_request = slot.source == InputSource::kRows;
+  buffer_position_ += input.buffer_count;
   const int64_t rank = batch_.shapes[shape_position_++];
   const auto first = batch_.shapes.begin() + static_cast<ptrdiff_t>(shape_position_);
   input.shape.assign(first, first + rank);
   shape_position_ += static_cast<size_t>(rank);
   input_++;
 
-  if (plan_.batching) {
+  const bool batched = plan_.batching && input.by_request;
+  if (batched) {
     if (rank == 0) return Status::InvalidArg(input.name + " has no batch dimension");
     input.shape[0] = total_rows_;
   }
   input.elements_per_row = 1;
-  for (size_t i = plan_.batching ? 1 : 0; i < input.shape.size(); i++) {
+  for (size_t i = batched ? 1 : 0; i < input.shape.size(); i++) {
     if (input.shape[i] < 0) return Status::InvalidArg(input.name + " has a negative dimension");
     if (__builtin_mul_overflow(input.elements_per_row, input.shape[i], &input.elements_per_row)) {
       return Status::InvalidArg(input.name + " has more elements than fit in 64 bits");
@@ -172,28 +208,43 @@ Status InputReader::Next(Input& input) {
 }
 
 Status InputReader::CheckSizes(const Input& input, size_t element_size) const {
-  for (size_t request = 0; request < batch_.requests(); request++) {
-    const int64_t rows = plan_.batching ? batch_.rows[request] : 1;
+  int64_t given = 0;
+  for (size_t i = 0; i < input.buffer_count; i++) {
+    given += static_cast<int64_t>(input.buffers[i].size);
+    const bool last = i + 1 == input.buffer_count;
+    if (!input.by_request && !last) continue;
     int64_t expected = 0;
-    const bool overflow = __builtin_mul_overflow(input.elements_per_row, rows, &expected) ||
+    const bool overflow = __builtin_mul_overflow(input.elements_per_row, input.by_request ? RowsOf(i) : 1, &expected) ||
                           __builtin_mul_overflow(expected, static_cast<int64_t>(element_size), &expected);
-    if (overflow || input.buffers[request].size != static_cast<size_t>(expected)) {
-      return Status::InvalidArg(input.name + " of request " + std::to_string(request) + " needs " +
+    if (overflow || given != expected) {
+      return Status::InvalidArg(input.name + (input.by_request ? " of request " + std::to_string(i) : "") + " needs " +
                                 (overflow ? "more bytes than fit in 64 bits" : std::to_string(expected) + " bytes") +
-                                ", got " + std::to_string(input.buffers[request].size));
+                                ", got " + std::to_string(given));
     }
+    given = 0;
   }
   return Status();
 }
 
 bool InputReader::SkipAbsent() {
-  if (batch_.shapes[shape_position_] != kAbsent) return false;
+  if (NextIsState() || batch_.shapes[shape_position_] != kAbsent) return false;
+  buffer_position_ += BufferCount(plan_.inputs[input_], batch_);
   shape_position_++;
   input_++;
   return true;
 }
 
 Status InputReader::NextTensor(at::Tensor& tensor) {
+  if (NextIsState()) {
+    input_++;
+    return GatherState(plan_, batch_, state_++, device_, tensor);
+  }
+  NEREID_RETURN_IF_ERROR(NextOnCpu(tensor));
+  if (!device_.is_cpu()) tensor = tensor.to(device_);
+  return Status();
+}
+
+Status InputReader::NextOnCpu(at::Tensor& tensor) {
   const DataType datatype = plan_.inputs[input_].datatype;
   Input input;
   NEREID_RETURN_IF_ERROR(Next(input));
@@ -201,55 +252,73 @@ Status InputReader::NextTensor(at::Tensor& tensor) {
   NEREID_RETURN_IF_ERROR(CheckSizes(input, element_size));
 
   const auto options = at::TensorOptions(ScalarTypeOf(datatype));
-  const size_t requests = batch_.requests();
-  if (total_rows_ * input.elements_per_row == 0) {
+  const size_t count = input.buffer_count;
+  if ((input.by_request ? total_rows_ : 1) * input.elements_per_row == 0) {
     tensor = at::empty(input.shape, options);
     return Status();
   }
-  const bool clean = datatype != DataType::kBool || AllBooleans(input.buffers, requests);
-  if (clean && InOnePiece(input.buffers, requests) && IsAligned(input.buffers[0].data, element_size)) {
+  const bool clean = datatype != DataType::kBool || AllBooleans(input.buffers, count);
+  if (clean && InOnePiece(input.buffers, count) && IsAligned(input.buffers[0].data, element_size)) {
     tensor = at::from_blob(const_cast<uint8_t*>(input.buffers[0].data), input.shape, options);
     return Status();
   }
   tensor = at::empty(input.shape, options);
   auto* bytes = static_cast<uint8_t*>(tensor.mutable_data_ptr());
-  CopyInto(bytes, input.buffers, requests);
+  CopyInto(bytes, input.buffers, count);
   if (!clean) std::transform(bytes, bytes + tensor.nbytes(), bytes, [](uint8_t byte) { return byte != 0; });
   return Status();
 }
 
 Status InputReader::NextStrings(std::vector<std::string>& strings) {
+  if (NextIsState()) {
+    input_++;
+    return GatherStrings(plan_, batch_, state_++, strings);
+  }
   Input input;
   NEREID_RETURN_IF_ERROR(Next(input));
-  for (size_t request = 0; request < batch_.requests(); request++) {
-    const int64_t expected = input.elements_per_row * (plan_.batching ? batch_.rows[request] : 1);
-    const ByteView& buffer = input.buffers[request];
-    int64_t found = 0;
-    for (size_t position = 0; position < buffer.size; found++) {
-      uint32_t length = 0;
-      const size_t left = buffer.size - position;
-      if (left >= kLengthBytes) std::memcpy(&length, buffer.data + position, kLengthBytes);
-      if (left < kLengthBytes || left - kLengthBytes < length) {
-        return Status::InvalidArg(input.name + " of request " + std::to_string(request) + " ends inside element " +
-                                  std::to_string(found));
-      }
-      strings.emplace_back(reinterpret_cast<const char*>(buffer.data) + position + kLengthBytes, length);
-      position += kLengthBytes + length;
+  for (size_t i = 0; i < input.buffer_count; i++) {
+    const size_t before = input.by_request ? strings.size() : 0;
+    if (const auto cut_off = ParseStrings(input.buffers[i], strings)) {
+      return Status::InvalidArg(input.name + " of request " + std::to_string(i) + " ends inside element " +
+                                std::to_string(*cut_off));
     }
-    if (found != expected) {
-      return Status::InvalidArg(input.name + " of request " + std::to_string(request) + " needs " +
-                                std::to_string(expected) + " strings, got " + std::to_string(found));
+    if (!input.by_request && i + 1 < input.buffer_count) continue;
+    const int64_t expected = input.elements_per_row * (input.by_request ? RowsOf(i) : 1);
+    const size_t found = strings.size() - before;
+    if (static_cast<int64_t>(found) != expected) {
+      return Status::InvalidArg(input.name + " of request " + std::to_string(i) + " needs " + std::to_string(expected) +
+                                " strings, got " + std::to_string(found));
     }
   }
   return Status();
 }
 
-Status AppendTensor(const at::Tensor& tensor, Outcome& outcome) {
+Status CheckDense(const at::Tensor& tensor) {
   if (!tensor.defined()) return Status::Internal("the model returned an undefined tensor");
   if (tensor.layout() != c10::kStrided || tensor.is_nested() || tensor.is_meta()) {
     return Status::Internal("the model returned a tensor that has no dense memory: " + tensor.toString());
   }
-  at::Tensor dense = Dense(tensor);
+  return Status();
+}
+
+// The checks keep the dispatcher out of the usual case, which needs nothing.
+at::Tensor Dense(const at::Tensor& tensor) {
+  at::Tensor dense = tensor;
+  if (dense.is_conj()) dense = dense.resolve_conj();
+  if (dense.is_neg()) dense = dense.resolve_neg();
+  return dense.contiguous();
+}
+
+// A pointer to bytes that are borrowed has no context to free.
+bool OwnsItsBytes(const at::Tensor& tensor, size_t references) {
+  const at::Storage& storage = tensor.storage();
+  return storage.data_ptr().get_context() != nullptr && tensor.use_count() == references && storage.use_count() == 1 &&
+         storage.nbytes() / 2 <= tensor.nbytes();
+}
+
+Status AppendTensor(const at::Tensor& tensor, Outcome& outcome) {
+  NEREID_RETURN_IF_ERROR(CheckDense(tensor));
+  at::Tensor dense = Dense(tensor.is_cpu() ? tensor : tensor.cpu());
   Output& output = outcome.outputs.emplace_back();
   output.datatype = DataTypeOf(dense.scalar_type());
   output.shape = dense.sizes().vec();

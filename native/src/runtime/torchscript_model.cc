@@ -7,6 +7,7 @@
 #include "runtime/guard.h"
 #include "runtime/model.h"
 #include "runtime/path.h"
+#include "runtime/sequence_values.h"
 #include "runtime/stopwatch.h"
 #include "runtime/tensor.h"
 
@@ -38,18 +39,32 @@ class Results {
   }
 
   Status Append(const OutputSlot& slot, Outcome& outcome) const {
+    return Take(
+        slot, [&](const at::Tensor& tensor) { return AppendTensor(tensor, outcome); },
+        [&](const c10::List<std::string>& strings) { return AppendStrings(strings, outcome); });
+  }
+
+  Status Keep(const RunPlan& plan, const Batch& batch, size_t state, Outcome& outcome) const {
+    return Take(
+        plan.states[state].output,
+        [&](const at::Tensor& tensor) { return KeepState(plan, batch, state, tensor, outcome); },
+        [&](const c10::List<std::string>& strings) { return KeepStrings(plan, batch, state, strings, outcome); });
+  }
+
+ private:
+  template <typename OnTensor, typename OnStrings>
+  Status Take(const OutputSlot& slot, OnTensor on_tensor, OnStrings on_strings) const {
     size_t index = 0;
     NEREID_RETURN_IF_ERROR(Find(slot, index));
     const c10::IValue& value = values_[index];
-    if (value.isTensor()) return AppendTensor(value.toTensor(), outcome);
+    if (value.isTensor()) return on_tensor(value.toTensor());
     if (value.isList() && value.toList().elementType()->kind() == c10::TypeKind::StringType) {
-      return AppendStrings(c10::impl::toTypedList<std::string>(value.toList()), outcome);
+      return on_strings(c10::impl::toTypedList<std::string>(value.toList()));
     }
     const std::string place = values_.size() == 1 ? "" : " at index " + std::to_string(index);
     return Status::Internal("forward returned " + TypeName(value) + place + "; " + kSupported);
   }
 
- private:
   Status Find(const OutputSlot& slot, size_t& index) const {
     if (slot.index >= 0) {
       index = static_cast<size_t>(slot.index);
@@ -81,6 +96,7 @@ class TorchScript final : public Model {
   ~TorchScript() override { EmptyCache(); }
 
   Status Check(const RunPlan& plan) const override {
+    NEREID_RETURN_IF_ERROR(CheckPlan(plan));
     const bool keyed = !plan.inputs.empty() && !plan.inputs[0].key.empty();
     for (const InputSlot& slot : plan.inputs) {
       if (slot.datatype == DataType::kNone) return Status::InvalidArg("every input needs a datatype");
@@ -135,13 +151,13 @@ class TorchScript final : public Model {
     }
     at::Tensor tensor;
     NEREID_RETURN_IF_ERROR(reader.NextTensor(tensor));
-    value = device_.is_cpu() ? std::move(tensor) : tensor.to(device_);
+    value = std::move(tensor);
     return Status();
   }
 
   Status Arguments(const RunPlan& plan, const Batch& batch, std::vector<c10::IValue>& arguments) const {
     NEREID_RETURN_IF_ERROR(CheckBatch(plan, batch));
-    InputReader reader(plan, batch);
+    InputReader reader(plan, batch, device_);
     if (plan.inputs.empty() || plan.inputs[0].key.empty()) return InOrder(plan, reader, arguments);
     const c10::DictType& type = *DictType();
     c10::impl::GenericDict dict(type.getKeyType(), type.getValueType());
@@ -187,6 +203,8 @@ class TorchScript final : public Model {
     outcome.infer_ns = stopwatch.Lap();
 
     for (const OutputSlot& slot : plan.outputs) NEREID_RETURN_IF_ERROR(results.Append(slot, outcome));
+    for (size_t state = 0; state < plan.states.size(); state++)
+      NEREID_RETURN_IF_ERROR(results.Keep(plan, batch, state, outcome));
     outcome.output_ns = stopwatch.Lap();
     return Status();
   }

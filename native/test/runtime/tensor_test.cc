@@ -36,12 +36,12 @@ Batch BatchOf(std::vector<ByteView> buffers, std::vector<int64_t> rows, std::vec
 // Reads the only input.
 Status Read(const RunPlan& plan, const Batch& batch, at::Tensor& tensor) {
   NEREID_RETURN_IF_ERROR(CheckBatch(plan, batch));
-  return InputReader(plan, batch).NextTensor(tensor);
+  return InputReader(plan, batch, c10::kCPU).NextTensor(tensor);
 }
 
 Status Read(const RunPlan& plan, const Batch& batch, std::vector<std::string>& strings) {
   NEREID_RETURN_IF_ERROR(CheckBatch(plan, batch));
-  return InputReader(plan, batch).NextStrings(strings);
+  return InputReader(plan, batch, c10::kCPU).NextStrings(strings);
 }
 
 std::string Refusal(const RunPlan& plan, const Batch& batch) {

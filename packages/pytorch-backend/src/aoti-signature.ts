@@ -4,15 +4,17 @@ import { datatypeToConfig, formatShape, InferenceServerError, type Logger } from
 import { type DeclaredDim, type DeclaredTensor, formatDeclaredShape } from '@nereid/model-archive';
 import type { AotiPackage } from '@nereid/native';
 import { PyTorchBackendError } from './errors.ts';
-import type { PlannedInput, PlannedOutput } from './model-plan.ts';
-import { type InputSpec, modelDims, type OutputSpec, type TensorSpec } from './tensor-spec.ts';
+import type { PlannedInput, PlannedOutput, PlannedState } from './model-plan.ts';
+import { type InputSpec, modelDims, type OutputSpec, roleOf, type StateSpec, type TensorSpec } from './tensor-spec.ts';
 
 export interface AotiSignatureRequest {
   readonly modelName: string;
   /** Of every tensor that the package takes and returns. */
   readonly names: Pick<TensorNames, 'inputs' | 'outputs'>;
+  /** Every tensor that the package takes, wherever it comes from. */
   readonly inputs: readonly InputSpec[];
   readonly outputs: readonly OutputSpec[];
+  readonly states: readonly StateSpec[];
   /** 0 when the tensors have no batch dimension. */
   readonly maxBatchSize: number;
   /** Empty when the package declares nothing. */
@@ -54,16 +56,18 @@ function isLifted(constant: string): boolean {
 export interface AotiSignature {
   readonly inputs: readonly PlannedInput[];
   readonly outputs: readonly PlannedOutput[];
+  /** In the order of the request's. */
+  readonly states: readonly PlannedState[];
 }
 
 /**
- * Inputs in the order in which the package takes them, outputs in that of the configuration.
+ * Inputs in the order in which the package takes them, outputs and states in that of the configuration.
  * @throws {PyTorchBackendError} `signature`: names, counts, datatypes, shapes, or a batch dimension that the package does not have
  */
 export function bindAoti(request: AotiSignatureRequest): AotiSignature {
   refuseStrings(request);
   refuseOptional(request);
-  const { inputPositions, outputPositions } = resolveNames(request);
+  const { inputPositions, outputPositions, statePositions } = resolveNames(request);
   const inputs = request.inputs
     .map((spec, i) => ({ spec, position: inputPositions[i] ?? 0 }))
     .sort((a, b) => a.position - b.position)
@@ -77,22 +81,24 @@ export function bindAoti(request: AotiSignatureRequest): AotiSignature {
     checkDeclaredOutput(request, spec, request.declaredOutputs[index]);
     return { spec, index, key: '' };
   });
-  return { inputs, outputs };
+  const states = request.states.map((spec, i) => {
+    const index = statePositions[i] ?? 0;
+    checkDeclaredOutput(request, spec.output, request.declaredOutputs[index]);
+    return { spec, index, key: '' };
+  });
+  return { inputs, outputs, states };
 }
 
 function refuseStrings(request: AotiSignatureRequest): void {
-  for (const [side, specs] of [
-    ['input', request.inputs],
-    ['output', request.outputs],
-  ] as const) {
-    const strings = specs.find(({ datatype }) => datatype === 'BYTES');
-    if (strings !== undefined) {
-      throw fault(
-        request,
-        `unsupported datatype TYPE_STRING for ${side} '${strings.name}': a compiled package has tensors only`,
-      );
-    }
-  }
+  const input = request.inputs.find(({ datatype }) => datatype === 'BYTES');
+  const output = request.outputs.find(({ datatype }) => datatype === 'BYTES');
+  const strings = input === undefined ? output : input;
+  if (strings === undefined) return;
+  const role = input === undefined ? 'output' : roleOf(input);
+  throw fault(
+    request,
+    `unsupported datatype TYPE_STRING for ${role} '${strings.name}': a compiled package has tensors only`,
+  );
 }
 
 function refuseOptional(request: AotiSignatureRequest): void {
@@ -106,17 +112,22 @@ function refuseOptional(request: AotiSignatureRequest): void {
 }
 
 function resolveNames(request: AotiSignatureRequest) {
-  const { names, inputs, outputs } = request;
-  return explained(request, () => ({
-    inputPositions: resolveInputs(
+  const { names, inputs, outputs, states } = request;
+  return explained(request, () => {
+    const inputPositions = resolveInputs(
       names.inputs,
-      inputs.map(({ name }) => ({ name, role: 'input' })),
-    ),
-    outputPositions: resolveOutputs(
-      names.outputs,
-      outputs.map(({ name }) => ({ name, role: 'output' })),
-    ),
-  }));
+      inputs.map((input) => ({ name: input.name, role: roleOf(input) })),
+    );
+    const results = resolveOutputs(names.outputs, [
+      ...outputs.map(({ name }) => ({ name, role: 'output' }) as const),
+      ...states.map(({ output: { name } }) => ({ name, role: 'state' }) as const),
+    ]);
+    return {
+      inputPositions,
+      outputPositions: results.slice(0, outputs.length),
+      statePositions: results.slice(outputs.length),
+    };
+  });
 }
 
 /** What `step` gives; what it throws gets the model's name. */
@@ -150,6 +161,11 @@ function checkDeclaredInput(
     );
   }
   if (declared.shape === undefined) return;
+  const rank = rankOfBatch(spec);
+  if (rank !== undefined) {
+    checkDeclaredRank(request, { spec, rank, shape: declared.shape });
+    return;
+  }
   checkDeclaredShape(request, { side: 'input', spec, shape: declared.shape });
   if (request.maxBatchSize > 0) checkBatchDimension(request, spec, declared.shape);
 }
@@ -164,7 +180,28 @@ function checkDeclaredOutput(
     throw fault(request, `output '${spec.name}' is None: the package returns no tensor there. Leave it out.`);
   }
   checkDeclaredDatatype(request, { side: 'output', spec, declared });
-  if (declared.shape !== undefined) checkDeclaredShape(request, { side: 'output', spec, shape: declared.shape });
+  // A result that is cut by the shapes of an input may have any shape of its own.
+  if (declared.shape === undefined || spec.cutLike !== undefined) return;
+  checkDeclaredShape(request, { side: 'output', spec, shape: declared.shape });
+}
+
+/** Dimensions of an input that is made for the whole batch; undefined for one whose dimensions are those of the requests. */
+function rankOfBatch({ source }: InputSpec): number | undefined {
+  if (source?.type === 'batch') return source.kind === 'BATCH_ITEM_SHAPE' ? 2 : 1;
+  return source?.type === 'ragged' ? 1 : undefined;
+}
+
+function checkDeclaredRank(
+  request: AotiSignatureRequest,
+  { spec, rank, shape }: { readonly spec: InputSpec; readonly rank: number; readonly shape: readonly DeclaredDim[] },
+): void {
+  if (shape.length === rank) return;
+  const what = roleOf(spec) === 'input' ? `input '${spec.name}' is ragged` : `batch input '${spec.name}'`;
+  throw fault(
+    request,
+    `${what}: it reaches the package with ${rank === 1 ? 'one dimension' : 'two dimensions'}, but the package was compiled for ` +
+      formatDeclaredShape(shape),
+  );
 }
 
 function checkDeclaredDatatype(

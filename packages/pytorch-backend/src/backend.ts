@@ -10,6 +10,7 @@ import type { PyTorchModel } from './model.ts';
 import { loadNative, type Native } from './native.ts';
 import { openModel } from './open-model.ts';
 import { readParameters } from './parameters.ts';
+import { sequenceTensors } from './sequence-config.ts';
 import { usableCores } from './usable-cores.ts';
 
 export interface PyTorchBackendOptions {
@@ -67,6 +68,7 @@ export class PyTorchBackend implements Backend<ModelConfig> {
     } = context;
     refuseUnsupported(modelName, config);
     checkStringRanks(modelName, config);
+    const sequences = await sequenceTensors({ modelName, config, modelDirectory, instances });
     const { platform, defaultModelFilename: filename } = config;
     const file = await locateFile({ modelName, versionDirectory, platform, filename });
     const entries = [...config.parameters].map(([key, { stringValue }]) => [key, stringValue] as const);
@@ -82,8 +84,9 @@ export class PyTorchBackend implements Backend<ModelConfig> {
       versionDirectory,
       operators: { modelDirectory, names, allowed: this.#customOps },
       maxBatchSize: config.maxBatchSize,
-      inputs: inputSpecs(config, modelName),
+      inputs: [...inputSpecs(config, modelName), ...sequences.inputs],
       outputs: outputSpecs(config, modelName),
+      states: sequences.states,
       parameters,
       instances,
       cores: this.#cores,

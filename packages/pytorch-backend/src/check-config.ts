@@ -1,5 +1,5 @@
-import { datatypeFromConfig, type InstanceSpec } from '@nereid/core';
-import type { ModelConfig, ModelInput, ModelOutput } from '@nereid/model-config';
+import { type Datatype, datatypeFromConfig, type InstanceSpec } from '@nereid/core';
+import type { DataType, ModelConfig, ModelInput, ModelOutput } from '@nereid/model-config';
 import type { BuildInfo } from '@nereid/native';
 import { PyTorchBackendError } from './errors.ts';
 import type { InputSpec, OutputSpec } from './tensor-spec.ts';
@@ -9,12 +9,7 @@ import type { InputSpec, OutputSpec } from './tensor-spec.ts';
  * @throws {PyTorchBackendError} `unsupported`, with every such thing in one message
  */
 export function refuseUnsupported(modelName: string, config: ModelConfig): void {
-  const found = [
-    ...RULES.filter(({ applies }) => applies(config)).map(({ sentence }) => sentence),
-    ...config.input
-      .filter(({ allowRaggedBatch }) => allowRaggedBatch)
-      .map(({ name }) => `input '${name}' has allow_ragged_batch`),
-  ];
+  const found = RULES.flatMap((rule) => rule(config));
   if (found.length === 0) return;
   throw new PyTorchBackendError({
     code: 'UNSUPPORTED',
@@ -23,29 +18,39 @@ export function refuseUnsupported(modelName: string, config: ModelConfig): void 
   });
 }
 
-interface Rule {
-  readonly applies: (config: ModelConfig) => boolean;
-  readonly sentence: string;
+/** Sentences about what is not supported. */
+type Rule = (config: ModelConfig) => readonly string[];
+
+const RULES: readonly Rule[] = [pythonRuntime, optionalSource, cutStrings, cutTwice];
+
+function pythonRuntime({ runtime }: ModelConfig): string[] {
+  return runtime.endsWith('.py') ? ['a Python runtime; leave runtime empty to serve model.pt or model.pt2'] : [];
 }
 
-const RULES: readonly Rule[] = [
-  {
-    applies: ({ sequenceBatching }) => sequenceBatching !== undefined,
-    sentence: 'sequence_batching (controls and implicit state); every request must stand alone',
-  },
-  {
-    applies: ({ batchInput }) => batchInput.length > 0,
-    sentence: 'batch_input; let clients send the lengths as ordinary inputs',
-  },
-  {
-    applies: ({ batchOutput }) => batchOutput.length > 0,
-    sentence: 'batch_output; outputs are split along dimension 0',
-  },
-  {
-    applies: ({ runtime }) => runtime.endsWith('.py'),
-    sentence: 'a Python runtime; leave runtime empty to serve model.pt or model.pt2',
-  },
-];
+function optionalSource({ batchInput, batchOutput, input }: ModelConfig): string[] {
+  const sources = new Set([...batchInput, ...batchOutput].flatMap(({ sourceInput }) => sourceInput));
+  return input
+    .filter(({ name, optional }) => optional && sources.has(name))
+    .map(
+      ({ name }) =>
+        `'${name}' is the source_input of a batch_input or batch_output and optional; it must always be sent`,
+    );
+}
+
+function cutStrings({ batchOutput, output }: ModelConfig): string[] {
+  const targets = new Set(batchOutput.flatMap(({ targetName }) => targetName));
+  return output
+    .filter(({ name, dataType }) => dataType === 'TYPE_STRING' && targets.has(name))
+    .map(
+      ({ name }) => `batch_output of '${name}', which is TYPE_STRING; only numbers are cut by the shapes of an input`,
+    );
+}
+
+function cutTwice({ batchOutput }: ModelConfig): string[] {
+  const targets = batchOutput.flatMap(({ targetName }) => targetName);
+  const twice = targets.filter((name, i) => targets.indexOf(name) !== i);
+  return twice.map((name) => `two batch_output for '${name}'; keep one`);
+}
 
 /**
  * Refuses instances on devices that the addon cannot use.
@@ -63,23 +68,50 @@ export function checkInstanceKinds(modelName: string, instances: readonly Instan
   });
 }
 
+/** The inputs that requests carry, then the targets of batch inputs. */
 export function inputSpecs(config: ModelConfig, modelName: string): readonly InputSpec[] {
-  return config.input.map((input) => ({
+  const own = config.input.map((input) => ({
     ...tensorSpec(input),
     datatype: datatypeOf(modelName, 'input', input),
     optional: input.optional,
+    ...(input.allowRaggedBatch && { source: { type: 'ragged' } as const }),
   }));
+  const targets = config.batchInput.flatMap(({ kind, targetName, dataType, sourceInput: [of = ''] }) =>
+    targetName.map((name) => ({
+      name,
+      datatype: datatypeOf(modelName, 'batch input', { name, dataType }),
+      dims: undefined,
+      reshape: undefined,
+      source: { type: 'batch', kind, of } as const,
+    })),
+  );
+  return [...own, ...targets];
 }
 
-export function outputSpecs(config: Pick<ModelConfig, 'output'>, modelName: string): readonly OutputSpec[] {
-  return config.output.map((output) => ({ ...tensorSpec(output), datatype: datatypeOf(modelName, 'output', output) }));
+export function outputSpecs(
+  config: Pick<ModelConfig, 'output' | 'batchOutput'>,
+  modelName: string,
+): readonly OutputSpec[] {
+  return config.output.map((output) => {
+    const cut = config.batchOutput.find(({ targetName }) => targetName.includes(output.name));
+    return {
+      ...tensorSpec(output),
+      datatype: datatypeOf(modelName, 'output', output),
+      ...(cut !== undefined && { cutLike: cut.sourceInput[0] }),
+    };
+  });
 }
 
 function tensorSpec({ name, dims, reshape }: ModelInput | ModelOutput) {
   return { name, dims, reshape: reshape?.shape };
 }
 
-function datatypeOf(modelName: string, side: 'input' | 'output', { name, dataType }: ModelInput | ModelOutput) {
+/** @throws {PyTorchBackendError} `signature` */
+export function datatypeOf(
+  modelName: string,
+  side: 'input' | 'output' | 'batch input' | 'control' | 'input state',
+  { name, dataType }: { readonly name: string; readonly dataType: DataType },
+): Datatype {
   const datatype = datatypeFromConfig(dataType);
   if (datatype !== undefined) return datatype;
   throw new PyTorchBackendError({
@@ -95,7 +127,8 @@ function datatypeOf(modelName: string, side: 'input' | 'output', { name, dataTyp
  */
 export function checkStringRanks(modelName: string, config: ModelConfig): void {
   const batchRank = config.maxBatchSize > 0 ? 1 : 0;
-  for (const tensor of [...config.input, ...config.output]) {
+  // A ragged input loses its dimensions on the way.
+  for (const tensor of [...config.input.filter(({ allowRaggedBatch }) => !allowRaggedBatch), ...config.output]) {
     const dims = tensor.reshape?.shape ?? tensor.dims;
     if (tensor.dataType !== 'TYPE_STRING' || dims.length + batchRank <= 1) continue;
     const remedy = batchRank === 1 ? 'use dims: [ 1 ] with reshape { shape: [ ] }' : 'use dims: [ -1 ]';

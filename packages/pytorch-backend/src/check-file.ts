@@ -3,12 +3,13 @@ import { dirname, isAbsolute } from 'node:path';
 import type { NamedTensor } from '@nereid/call-spec';
 import { InferenceServerError, silentLogger } from '@nereid/core';
 import { type DeclaredTensor, inspectAoti, inspectTorchScript } from '@nereid/model-archive';
-import type { ModelConfig } from '@nereid/model-config';
+import { instanceSpecs, type ModelConfig } from '@nereid/model-config';
 import { bindAoti } from './aoti-signature.ts';
 import { checkStringRanks, inputSpecs, outputSpecs, refuseUnsupported } from './check-config.ts';
 import { resolveOperators } from './custom-operators.ts';
 import { filesByCapability, type LocatedFile, locateFile } from './locate-file.ts';
 import { readParameters } from './parameters.ts';
+import { sequenceTensors } from './sequence-config.ts';
 import type { OutputSpec } from './tensor-spec.ts';
 import { bindTorchScriptInputs, bindTorchScriptOutputs } from './torchscript-signature.ts';
 
@@ -68,13 +69,20 @@ export async function checkModelFile(options: CheckModelFileOptions): Promise<Mo
   return { path: file.path, problems };
 }
 
-type SignatureOptions = Pick<CheckModelFileOptions, 'modelName' | 'config'> & {
+interface SignatureOptions extends CheckModelFileOptions {
   readonly aotiModelName: string | undefined;
-};
+}
 
 async function checkSignature({ engine, path }: LocatedFile, options: SignatureOptions): Promise<void> {
   const { modelName, config, aotiModelName } = options;
-  const specs = { modelName, inputs: inputSpecs(config, modelName), outputs: outputsToCheck(config, modelName) };
+  const modelDirectory = dirname(options.versionDirectory);
+  const sequences = await sequenceTensors({ modelName, config, modelDirectory, instances: instanceSpecs(config) });
+  const specs = {
+    modelName,
+    inputs: [...inputSpecs(config, modelName), ...sequences.inputs],
+    outputs: outputsToCheck(config, modelName),
+    states: sequences.states,
+  };
   if (engine === 'torchscript') return checkTorchScript(path, specs);
   const { inputs, outputs } = await inspectAoti(path, { model: aotiModelName });
   // Without its sources a package tells its names only once it is loaded.
@@ -85,11 +93,11 @@ async function checkSignature({ engine, path }: LocatedFile, options: SignatureO
 }
 
 /** Of an output whose datatype a run will tell only the name is checked. */
-function outputsToCheck({ output }: ModelConfig, modelName: string): readonly OutputSpec[] {
+function outputsToCheck({ output, batchOutput }: ModelConfig, modelName: string): readonly OutputSpec[] {
   return output.flatMap((each): readonly OutputSpec[] =>
     each.dataType === 'TYPE_INVALID'
       ? [{ name: each.name, datatype: undefined, dims: undefined, reshape: undefined }]
-      : outputSpecs({ output: [each] }, modelName),
+      : outputSpecs({ output: [each], batchOutput }, modelName),
   );
 }
 

@@ -12,12 +12,17 @@ import {
 import { checkDeclared, type SymbolSizes } from '@nereid/model-archive';
 import { PyTorchBackendError } from './errors.ts';
 import { type ModelPlan, type PlannedInput, withBatch } from './model-plan.ts';
-import { reshaped } from './tensor-spec.ts';
+import { reshaped, roleOf } from './tensor-spec.ts';
 
 /** The request's tensor for an input; `hint` is where it most likely stands. */
 export function findInput(request: InferenceRequest, name: string, hint: number): Tensor | undefined {
   const candidate = request.inputs[hint];
   return candidate?.name === name ? candidate : request.inputs.find((input) => input.name === name);
+}
+
+/** A control tensor of the request. One that is in no sequence, such as a warmup sample, carries it as an input. */
+export function findControl({ turn, inputs }: InferenceRequest, name: string): Tensor | undefined {
+  return (turn?.controls ?? inputs).find((control) => control.name === name);
 }
 
 /** Rows that a request adds to a batch: dimension 0 of its first input, 1 without batching. */
@@ -33,9 +38,10 @@ export function checkInputs(plan: ModelPlan, request: InferenceRequest): void {
   const rows = rowsOf(plan, request);
   let found = 0;
   for (const [i, input] of plan.inputs.entries()) {
+    if (!carries(request, input)) continue;
     const tensor = findInput(request, input.spec.name, i);
     if (tensor === undefined) {
-      if (input.spec.optional) continue;
+      if (input.spec.optional || roleOf(input.spec) === 'state') continue;
       throw refusal(plan, `input '${input.spec.name}' is missing; ${takes(plan)}`);
     }
     checkTensor({ plan, input, tensor, rows });
@@ -46,9 +52,18 @@ export function checkInputs(plan: ModelPlan, request: InferenceRequest): void {
   if (rows > 0) checkRanges(plan, request);
 }
 
+/** Whether the tensor comes with the request itself: its own ones, and in no sequence, as for a warmup sample, those of its turn as well. */
+function carries({ turn }: InferenceRequest, { spec }: PlannedInput): boolean {
+  const role = roleOf(spec);
+  return role === 'input' || (turn === undefined && role !== 'batch input');
+}
+
 function oddInput(plan: ModelPlan, request: InferenceRequest): PyTorchBackendError {
   const given = request.inputs.map(({ name }) => name);
-  const odd = given.find((name, i) => given.indexOf(name) !== i || !plan.inputs.some(({ spec }) => spec.name === name));
+  const odd = given.find(
+    (name, i) =>
+      given.indexOf(name) !== i || !plan.inputs.some((input) => input.spec.name === name && carries(request, input)),
+  );
   return refusal(plan, `input '${odd ?? ''}' is unknown or given twice; ${takes(plan)}`);
 }
 
@@ -59,13 +74,24 @@ function oddInput(plan: ModelPlan, request: InferenceRequest): PyTorchBackendErr
 export function checkRanges(plan: ModelPlan, request: InferenceRequest): void {
   const symbols: SymbolSizes = new Map();
   for (const [i, input] of plan.inputs.entries()) {
+    // The shape of a ragged input is that of the whole batch.
+    if (input.declared === undefined || input.spec.source?.type === 'ragged') continue;
     const tensor = findInput(request, input.spec.name, i);
-    if (tensor === undefined || input.declared === undefined) continue;
+    if (tensor === undefined) continue;
     const { name, datatype } = tensor;
     const shape = modelShape(plan, input, tensor.shape);
     const problem = checkDeclared(input.declared, { name, datatype, shape }, symbols);
     if (problem !== undefined) throw refusal(plan, `input ${problem}`);
   }
+}
+
+/**
+ * Checks the shape that the requests of a batch have together against what a compiled package declares.
+ * @throws {PyTorchBackendError} INVALID_ARG `request`
+ */
+export function checkJoined(plan: ModelPlan, { spec: { name, datatype }, declared }: PlannedInput, shape: Shape): void {
+  const problem = declared && checkDeclared(declared, { name, datatype, shape });
+  if (problem !== undefined) throw refusal(plan, `of the whole batch, input ${problem}`);
 }
 
 /**
@@ -79,14 +105,18 @@ export function modelShape(plan: ModelPlan, input: PlannedInput, shape: Shape): 
   return withBatch(plan, shape[0] ?? 0, reshaped(shape.slice(1), { from: dims, to: reshape }) ?? []);
 }
 
-interface TensorCheck {
+export interface TensorCheck {
   readonly plan: ModelPlan;
   readonly input: PlannedInput;
   readonly tensor: Tensor;
   readonly rows: number;
 }
 
-function checkTensor(check: TensorCheck): void {
+/**
+ * Checks one tensor against the input that takes it.
+ * @throws {PyTorchBackendError} INVALID_ARG `request`
+ */
+export function checkTensor(check: TensorCheck): void {
   const { plan, input, tensor } = check;
   if (tensor.datatype !== input.spec.datatype) {
     throw refusal(plan, `input ${describeTensor(tensor)}: the model takes ${input.spec.datatype}`);
@@ -146,7 +176,8 @@ export function sameItemShape(a: Shape, b: Shape): boolean {
 
 /** What the model takes, as messages list it. */
 function takes(plan: ModelPlan): string {
-  const inputs = plan.inputs.map(({ spec }) => {
+  const own = plan.inputs.filter(({ spec }) => roleOf(spec) === 'input');
+  const inputs = own.map(({ spec }) => {
     const shape = spec.dims === undefined ? '' : ` ${formatShape(withBatch(plan, -1, spec.dims))}`;
     return `${spec.optional ? 'optionally ' : ''}'${spec.name}' ${spec.datatype}${shape}`;
   });

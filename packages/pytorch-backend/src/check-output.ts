@@ -39,17 +39,21 @@ export function clientDatatype({ planned, tensor }: OutputCheck): Datatype {
  * @throws {PyTorchBackendError} `output`: a rank or number of rows that cannot be split, or a shape that the reshape does not fit
  */
 export function clientDims(check: OutputCheck): Shape {
-  return check.plan.maxBatchSize === 0 ? reshapedDims(check, check.tensor.shape) : batchItemDims(check);
+  return reshapedDims(check, check.plan.maxBatchSize === 0 ? check.tensor.shape : itemDims(check));
 }
 
-function batchItemDims(check: OutputCheck): Shape {
+/**
+ * The dimensions of a batching model's result without the batch dimension.
+ * @throws {PyTorchBackendError} `output`: a rank or number of rows that cannot be split
+ */
+export function itemDims(check: OutputCheck): Shape {
   const { planned, tensor, rows } = check;
   const [found, ...dims] = tensor.shape;
   if (found === undefined) {
     throw outputError('INVALID_ARG', `output '${planned.spec.name}' is a scalar which is not supported.`);
   }
   if (found !== rows) throw wrongRows(check, found);
-  return reshapedDims(check, dims);
+  return dims;
 }
 
 function reshapedDims({ planned, tensor }: OutputCheck, dims: Shape): Shape {

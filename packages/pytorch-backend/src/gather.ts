@@ -1,10 +1,14 @@
 /** Joins requests into the one batch that crosses into the addon. Bytes are viewed, never copied, on this side. */
-import type { InferenceRequest, RequestSignature, Shape, Tensor } from '@nereid/core';
+import type { InferenceRequest, RequestSignature, Tensor } from '@nereid/core';
 import { InferenceServerError } from '@nereid/core';
 import type { Batch } from '@nereid/native';
-import { checkInputs, findInput, modelShape, rowsOf, sameItemShape } from './check-inputs.ts';
+import { checkInputs, findControl, findInput, rowsOf, sameItemShape } from './check-inputs.ts';
+import { checkTurn } from './check-turn.ts';
 import { PyTorchBackendError } from './errors.ts';
+import { ABSENT, joinInputs } from './join-inputs.ts';
 import type { ModelPlan } from './model-plan.ts';
+import type { KeptState } from './sequence-states.ts';
+import type { InputSource } from './tensor-spec.ts';
 
 /** Requests on their way through the model. */
 export interface GatheredBatch {
@@ -15,6 +19,8 @@ export interface GatheredBatch {
   /** Their sum; 0 means that there is nothing to run. */
   readonly total: number;
   readonly crossing: Batch;
+  /** Memory of each request's sequence; absent without implicit state. */
+  readonly kept?: readonly (KeptState | undefined)[] | undefined;
 }
 
 interface RefusedRequest {
@@ -29,12 +35,6 @@ export interface Gathering {
 }
 
 const NONE: readonly RefusedRequest[] = [];
-
-/** Stands for the tensor of an optional input that a request leaves out. */
-const ABSENT: Tensor = { name: '', datatype: 'BOOL', shape: [], data: new Uint8Array(0) };
-
-/** What the addon takes for the rank of an input that all requests of a batch leave out. */
-const ABSENT_RANK = -1;
 
 /** What the requests of one signature have in common on their way into a model. */
 interface Layout {
@@ -52,7 +52,7 @@ const LAYOUTS = new WeakMap<RequestSignature, Layout>();
 /** Gathers what can run together; a request that cannot is refused alone, a batch that is too large is refused whole. */
 export function gather(plan: ModelPlan, requests: readonly InferenceRequest[]): Gathering {
   const { signature, isCancelled } = requests[0] ?? NOBODY;
-  if (requests.length > 1 || signature === undefined || isCancelled) return gatherAny(plan, requests);
+  if (requests.length > 1 || signature === undefined || isCancelled || !plan.isPlain) return gatherAny(plan, requests);
   const layout = LAYOUTS.get(signature);
   if (layout?.plan === plan && layout.inOrder) return gatherAgain(layout, requests);
   const gathering = gatherAny(plan, requests);
@@ -103,8 +103,13 @@ function gatherAny(plan: ModelPlan, requests: readonly InferenceRequest[]): Gath
     const error = tooLarge(plan, total);
     return { batch: undefined, refused: [...refused, ...accepted.map((request) => ({ request, error }))] };
   }
-  const crossing = { buffers: buffersOf(plan, tensors), rows, shapes: shapesOf(plan, tensors) };
-  return { batch: { requests: accepted, rows, total, crossing }, refused };
+  try {
+    const { buffers, shapes } = joinInputs(plan, tensors);
+    return { batch: { requests: accepted, rows, total, crossing: { buffers, rows, shapes } }, refused };
+  } catch (thrown) {
+    const error = InferenceServerError.from(thrown);
+    return { batch: undefined, refused: [...refused, ...accepted.map((request) => ({ request, error }))] };
+  }
 }
 
 interface Collected {
@@ -127,6 +132,7 @@ function collect(plan: ModelPlan, { request, first, tensors }: Collected): Infer
       checkInputs(plan, request);
       if (signature !== undefined) CHECKED.set(signature, plan);
     }
+    if (!plan.isPlain) checkTurn(plan, request);
   } catch (thrown) {
     return InferenceServerError.from(thrown);
   }
@@ -134,9 +140,11 @@ function collect(plan: ModelPlan, { request, first, tensors }: Collected): Infer
   const start = tensors.length;
   const { inputs } = plan;
   for (let i = 0; i < inputs.length; i++) {
-    const name = inputs[i]?.spec.name ?? '';
-    const tensor = findInput(request, name, i) ?? ABSENT;
-    if (!isLikeFirst && !goTogether(tensor, tensors[i] ?? ABSENT)) {
+    const input = inputs[i];
+    if (input === undefined) continue;
+    const { name, source } = input.spec;
+    const tensor = (source === undefined ? findInput(request, name, i) : findFrom(source, request, name)) ?? ABSENT;
+    if (!isLikeFirst && !goTogether(tensor, tensors[i] ?? ABSENT, source)) {
       tensors.length = start;
       return mixedShapes(plan, name);
     }
@@ -145,38 +153,16 @@ function collect(plan: ModelPlan, { request, first, tensors }: Collected): Infer
   return undefined;
 }
 
+/** What a request itself brings for an input that is not simply one of its own tensors. */
+function findFrom({ type }: InputSource, request: InferenceRequest, name: string): Tensor | undefined {
+  if (type === 'ragged') return findInput(request, name, 0);
+  return type === 'control' ? findControl(request, name) : undefined;
+}
+
 /** Whether tensors of two requests may stand in one batch. */
-function goTogether(a: Tensor, b: Tensor): boolean {
-  return (a === ABSENT) === (b === ABSENT) && sameItemShape(a.shape, b.shape);
-}
-
-/** From request-major to the addon's input-major order. */
-function buffersOf(plan: ModelPlan, tensors: readonly Tensor[]): Uint8Array[] {
-  const inputs = plan.inputs.length;
-  const buffers: Uint8Array[] = [];
-  for (let input = 0; input < inputs; input++) {
-    for (let i = input; i < tensors.length; i += inputs) {
-      const tensor = tensors[i];
-      if (tensor !== undefined) buffers.push(tensor.data);
-    }
-  }
-  return buffers;
-}
-
-function shapesOf(plan: ModelPlan, tensors: readonly Tensor[]): number[] {
-  const shapes: number[] = [];
-  const { inputs } = plan;
-  for (let i = 0; i < inputs.length; i++) {
-    const [input, tensor] = [inputs[i], tensors[i]];
-    if (input === undefined || tensor === undefined || tensor === ABSENT) shapes.push(ABSENT_RANK);
-    else appendShape(shapes, modelShape(plan, input, tensor.shape));
-  }
-  return shapes;
-}
-
-function appendShape(shapes: number[], shape: Shape): void {
-  shapes.push(shape.length);
-  for (let i = 0; i < shape.length; i++) shapes.push(shape[i] ?? 0);
+function goTogether(a: Tensor, b: Tensor, source: InputSource | undefined): boolean {
+  if ((a === ABSENT) !== (b === ABSENT)) return false;
+  return source?.type === 'ragged' || sameItemShape(a.shape, b.shape);
 }
 
 function cancelled(plan: ModelPlan, request: InferenceRequest): PyTorchBackendError {

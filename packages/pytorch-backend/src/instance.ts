@@ -12,7 +12,8 @@ import { type GatheredBatch, gather } from './gather.ts';
 import type { ModelPlan } from './model-plan.ts';
 import { executionError } from './native-error.ts';
 import { groupBySameInputs } from './same-inputs.ts';
-import { emptyResponse, scatter } from './scatter.ts';
+import { type Answer, emptyResponse, scatter } from './scatter.ts';
+import { dropStates, keepStates, lendStates, type SequenceMemory, writtenDims } from './sequence-states.ts';
 import type { ReleaseBuffers } from './shared-response.ts';
 
 /**
@@ -30,6 +31,8 @@ export interface PyTorchInstanceInit {
   /** Makes the addon's instance, which reports completions to the given function. */
   readonly open: (onComplete: InstanceOptions['onComplete']) => Instance;
   readonly releaseBuffers: ReleaseBuffers;
+  /** Where sequences keep their state. */
+  readonly memory: SequenceMemory;
   /** Frees what belongs to this instance alone. */
   readonly dispose: () => Promise<void>;
 }
@@ -51,6 +54,7 @@ export class PyTorchInstance implements ModelInstance {
   readonly #logger: Logger;
   readonly #native: Instance;
   readonly #releaseBuffers: ReleaseBuffers;
+  readonly #memory: SequenceMemory;
   readonly #dispose: () => Promise<void>;
   /** In the order of submission, which is that of completion. */
   readonly #inFlight: BatchInFlight[] = [];
@@ -62,6 +66,7 @@ export class PyTorchInstance implements ModelInstance {
     this.#context = init.context;
     this.#logger = init.logger;
     this.#releaseBuffers = init.releaseBuffers;
+    this.#memory = init.memory;
     this.#dispose = init.dispose;
     this.#native = init.open((error, outcome) => this.#completed(error, outcome));
     if (init.context.spec.kind === 'KIND_CPU') this.executeInline = (batch) => this.#executeInline(batch);
@@ -121,7 +126,8 @@ export class PyTorchInstance implements ModelInstance {
     }
     const { batch, refused } = gather(this.#plan, requests);
     for (const { request, error } of refused) this.#deliver(request, error);
-    if (batch === undefined || batch.total > 0) return batch;
+    if (batch === undefined) return undefined;
+    if (batch.total > 0) return this.#plan.states === undefined ? batch : lendStates(batch, this.#memory);
     for (const request of batch.requests) this.#deliver(request, emptyResponse(this.#plan, request));
     return undefined;
   }
@@ -135,9 +141,9 @@ export class PyTorchInstance implements ModelInstance {
   }
 
   #answer(batch: GatheredBatch, outcome: Outcome): void {
-    let responses: readonly InferenceResponse[];
+    let answers: readonly Answer[];
     try {
-      responses = scatter({ plan: this.#plan, batch, outputs: outcome.outputs, releaseBuffers: this.#releaseBuffers });
+      answers = this.#scatter(batch, outcome);
     } catch (thrown) {
       this.#fail(batch, InferenceServerError.from(thrown));
       return;
@@ -145,9 +151,18 @@ export class PyTorchInstance implements ModelInstance {
     this.#report(batch, outcome);
     const { requests } = batch;
     for (let i = 0; i < requests.length; i++) {
-      const [request, response] = [requests[i], responses[i]];
-      if (request !== undefined && response !== undefined) this.#deliver(request, response);
+      const [request, answer] = [requests[i], answers[i]];
+      if (request !== undefined && answer !== undefined) this.#deliver(request, answer);
     }
+  }
+
+  #scatter(batch: GatheredBatch, { outputs }: Outcome): readonly Answer[] {
+    const plan = this.#plan;
+    // Before the results are shared out: a state that is not as configured fails the batch.
+    const dims = plan.states && writtenDims(plan, batch, outputs.slice(plan.outputs.length));
+    const answers = scatter({ plan, batch, outputs, releaseBuffers: this.#releaseBuffers });
+    if (dims !== undefined) keepStates(batch, { dims, hasFailed: (i) => answers[i] instanceof InferenceServerError });
+    return answers;
   }
 
   #report({ requests, total }: GatheredBatch, { inputNs, inferNs, outputNs }: Outcome): void {
@@ -165,6 +180,7 @@ export class PyTorchInstance implements ModelInstance {
   }
 
   #fail(batch: GatheredBatch, error: InferenceServerError): void {
+    dropStates(batch);
     for (const request of batch.requests) this.#deliver(request, error);
   }
 

@@ -2,12 +2,14 @@
  * Runs a batching package with zeros before it is ready. A package that was exported with a fixed batch runs with any number of rows and
  * returns the rows it was exported with, so two sizes prove that dimension 0 follows the batch.
  */
-import { DATATYPES, type Logger, type Shape } from '@nereid/core';
+import { expectedByteSize, type Logger, type Tensor } from '@nereid/core';
 import type { DeclaredDim } from '@nereid/model-archive';
 import type { Batch, Instance, InstanceOptions, Outcome } from '@nereid/native';
 import { clientDatatype, clientDims } from './check-output.ts';
-import type { ModelPlan, PlannedInput } from './model-plan.ts';
+import { ABSENT, joinInputs } from './join-inputs.ts';
+import type { ModelPlan } from './model-plan.ts';
 import { executionError } from './native-error.ts';
+import { writtenDims } from './sequence-states.ts';
 import { modelDims } from './tensor-spec.ts';
 
 export interface LoadCheck {
@@ -40,8 +42,9 @@ export async function checkBatchDimension({ plan, open, logger }: LoadCheck): Pr
       const tensor = outcome.outputs[i];
       if (tensor === undefined) continue;
       clientDatatype({ plan, planned, tensor, rows });
-      clientDims({ plan, planned, tensor, rows });
+      if (planned.spec.cutLike === undefined) clientDims({ plan, planned, tensor, rows });
     }
+    writtenDims(plan, { total: rows }, outcome.outputs.slice(plan.outputs.length));
   }
 }
 
@@ -49,29 +52,27 @@ function batchSizes(maxBatchSize: number): readonly number[] {
   return maxBatchSize === 1 ? [1] : [2, 3].filter((rows) => rows <= maxBatchSize);
 }
 
-function zeros(plan: ModelPlan, rows: number): Batch {
-  const shapes = plan.inputs.map((input) => zeroShape(input, rows));
-  return {
-    buffers: plan.inputs.map(
-      ({ spec }, i) => new Uint8Array(byteSize(shapes[i] ?? [], DATATYPES[spec.datatype].byteSize)),
-    ),
-    rows: [rows],
-    shapes: shapes.flatMap((shape) => [shape.length, ...shape]),
-  };
-}
-
-function zeroShape({ spec, declared }: PlannedInput, rows: number): Shape {
-  const dims = modelDims(spec) ?? [];
-  return [rows, ...dims.map((dim, i) => (dim === -1 ? smallSize(declared?.shape?.[i + 1]) : dim))];
+/** So many requests of one row each; states take their initial values. */
+function zeros(plan: ModelPlan, requests: number): Batch {
+  // As they reach the model, so that nothing is left to reshape.
+  const inputs = plan.inputs.map((input) => ({
+    ...input,
+    spec: { ...input.spec, dims: modelDims(input.spec), reshape: undefined },
+  }));
+  const row = inputs.map(({ spec, declared }): Tensor => {
+    const { name, datatype, source } = spec;
+    if (source?.type === 'batch' || source?.type === 'state') return ABSENT;
+    const dims = (spec.dims ?? []).map((dim, i) => (dim === -1 ? smallSize(declared?.shape?.[i + 1]) : dim));
+    const shape = [1, ...dims];
+    return { name, datatype, shape, data: new Uint8Array(expectedByteSize(datatype, shape) ?? 0) };
+  });
+  const tensors = new Array<readonly Tensor[]>(requests).fill(row).flat();
+  return { ...joinInputs({ ...plan, inputs }, tensors), rows: new Array<number>(requests).fill(1) };
 }
 
 function smallSize(declared: DeclaredDim | undefined): number {
   if (typeof declared === 'number') return declared;
   return Math.min(Math.max(VARIABLE_SIZE, declared?.min ?? 0), declared?.max ?? VARIABLE_SIZE);
-}
-
-function byteSize(shape: Shape, elementBytes: number): number {
-  return shape.reduce((size, dim) => size * dim, elementBytes);
 }
 
 async function runOnce(open: LoadCheck['open'], batch: Batch): Promise<Outcome> {

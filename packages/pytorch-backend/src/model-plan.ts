@@ -1,7 +1,7 @@
 import type { Shape } from '@nereid/core';
 import type { DeclaredTensor } from '@nereid/model-archive';
 import type { Engine } from './parameters.ts';
-import type { InputSpec, OutputSpec } from './tensor-spec.ts';
+import type { InputSpec, OutputSpec, StateSpec } from './tensor-spec.ts';
 
 export interface PlannedInput {
   readonly spec: InputSpec;
@@ -18,6 +18,14 @@ export interface PlannedOutput {
   readonly key: string;
 }
 
+/** A state, and the result of the model that is its next value. */
+export interface PlannedState {
+  readonly spec: StateSpec;
+  /** Position in the flattened result; −1 when `key` names it. */
+  readonly index: number;
+  readonly key: string;
+}
+
 /** What an instance needs to know to gather requests into a batch and to split the results. */
 export interface ModelPlan {
   readonly modelName: string;
@@ -29,6 +37,10 @@ export interface ModelPlan {
   readonly inputs: readonly PlannedInput[];
   /** In the order of the configuration. */
   readonly outputs: readonly PlannedOutput[];
+  /** In the order of the inputs that take them; absent without implicit state. */
+  readonly states?: readonly PlannedState[] | undefined;
+  /** Whether all inputs are the requests' own tensors, joined along the batch dimension. */
+  readonly isPlain: boolean;
 }
 
 /** The shape with the batch dimension in front, where the model batches. */

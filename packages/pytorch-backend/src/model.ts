@@ -8,14 +8,16 @@ import {
   type WeightsReport,
   type WeightsSource,
 } from '@nereid/core';
-import type { InstanceOptions } from '@nereid/native';
+import type { InputSlot, InstanceOptions, StateSlot } from '@nereid/native';
 import { checkRanges } from './check-inputs.ts';
 import { PyTorchInstance } from './instance.ts';
-import type { ModelPlan } from './model-plan.ts';
+import { type ModelPlan, type PlannedState, withBatch } from './model-plan.ts';
 import type { ModelSetUp } from './model-set-up.ts';
 import { deviceOf, type ModuleHandle, type ModulePool } from './module-pool.ts';
 import type { PyTorchParameters } from './parameters.ts';
+import type { SequenceMemory } from './sequence-states.ts';
 import type { ReleaseBuffers } from './shared-response.ts';
+import type { InputSource } from './tensor-spec.ts';
 import { updateWeights } from './update-weights.ts';
 
 export interface PyTorchModelInit {
@@ -27,6 +29,7 @@ export interface PyTorchModelInit {
   readonly intraOpThreads: number;
   readonly logger: Logger;
   readonly releaseBuffers: ReleaseBuffers;
+  readonly memory: SequenceMemory;
 }
 
 /** One loaded version of a TorchScript module or AOTInductor package. */
@@ -47,7 +50,7 @@ export class PyTorchModel implements LoadedModel {
   }
 
   async createInstance(context: InstanceContext): Promise<ModelInstance> {
-    const { plan, pool, logger, releaseBuffers } = this.#init;
+    const { plan, pool, logger, releaseBuffers, memory } = this.#init;
     const { name } = context.spec;
     const lease = await pool.acquire(deviceOf(context.spec));
     if (lease.reused && plan.engine === 'torchscript') {
@@ -59,6 +62,7 @@ export class PyTorchModel implements LoadedModel {
         context,
         logger,
         releaseBuffers,
+        memory,
         open: (onComplete) => lease.handle.createInstance(instanceOptions(this.#init, { name, onComplete })),
         dispose: lease.release,
       });
@@ -100,10 +104,26 @@ export function instanceOptions(
     cacheCleaning: parameters.cacheCleaning,
     inputs: plan.inputs.map(({ spec, key }) => {
       const datatype = DATATYPES[spec.datatype].configNumber;
-      return { datatype, key, optional: spec.optional };
+      return { datatype, key, optional: spec.optional, source: SLOT_SOURCES[spec.source?.type ?? 'rows'] };
     }),
     outputs: plan.outputs.map(({ index, key }) => ({ index, key })),
+    states: plan.states?.map((state) => stateSlot(plan, state)),
     batching: plan.maxBatchSize > 0,
     onComplete,
   };
+}
+
+/** How the addon makes up an input, by where it comes from. */
+const SLOT_SOURCES = {
+  rows: 'rows',
+  control: 'rows',
+  ragged: 'joined',
+  batch: 'whole',
+  state: 'state',
+} as const satisfies Record<InputSource['type'] | 'rows', InputSlot['source']>;
+
+function stateSlot(plan: ModelPlan, { spec, index, key }: PlannedState): StateSlot {
+  const { output, initialDims, initial, isLent } = spec;
+  const { configNumber: datatype } = DATATYPES[output.datatype];
+  return { name: output.name, datatype, index, key, shape: withBatch(plan, 1, initialDims), initial, isLent };
 }

@@ -3,7 +3,14 @@ import { PyTorchBackendError } from './errors.ts';
 /** The addon. */
 export type Native = Pick<
   typeof import('@nereid/native'),
-  'buildInfo' | 'initModel' | 'loadAoti' | 'loadOperators' | 'loadTorchScript' | 'releaseBuffers'
+  | 'buildInfo'
+  | 'initModel'
+  | 'loadAoti'
+  | 'loadOperators'
+  | 'loadTorchScript'
+  | 'openSequence'
+  | 'releaseBuffers'
+  | 'releaseSequence'
 >;
 
 /**

@@ -10,14 +10,14 @@ import { PyTorchBackendError } from './errors.ts';
 import { checkBatchDimension } from './load-check.ts';
 import type { LocatedFile } from './locate-file.ts';
 import { instanceOptions, PyTorchModel } from './model.ts';
-import type { ModelPlan } from './model-plan.ts';
+import type { ModelPlan, PlannedState } from './model-plan.ts';
 import { ModelSetUp } from './model-set-up.ts';
 import { type Device, deviceOf, ModulePool } from './module-pool.ts';
 import type { Native } from './native.ts';
 import { loadError } from './native-error.ts';
 import type { PyTorchParameters } from './parameters.ts';
 import { processSettings, settingsOwner, warnOfConflicts } from './process-settings.ts';
-import type { InputSpec, OutputSpec } from './tensor-spec.ts';
+import type { InputSpec, OutputSpec, StateSpec } from './tensor-spec.ts';
 import { bindTorchScriptInputs, bindTorchScriptOutputs } from './torchscript-signature.ts';
 
 export interface OpenModelRequest {
@@ -31,8 +31,11 @@ export interface OpenModelRequest {
   readonly versionDirectory?: string | undefined;
   /** 0 when the tensors have no batch dimension. */
   readonly maxBatchSize: number;
+  /** Every tensor that the model takes: of requests, controls, states and batch inputs. */
   readonly inputs: readonly InputSpec[];
   readonly outputs: readonly OutputSpec[];
+  /** None by default. */
+  readonly states?: readonly StateSpec[] | undefined;
   readonly parameters: PyTorchParameters;
   readonly instances: readonly InstanceSpec[];
   /** Libraries of operators beside those of the parameter; by default none, and the model directory is that above the version's. */
@@ -123,11 +126,8 @@ async function openTorchScript(request: OpenModelRequest, intraOpThreads: number
         `model '${modelName}' was saved in training mode; it is switched to evaluation (model.eval())`,
       );
     }
-    const signature = { ...request, schema };
-    const plan = planOf(request, {
-      inputs: bindTorchScriptInputs(signature),
-      outputs: bindTorchScriptOutputs(signature),
-    });
+    const signature = { ...request, states: request.states ?? [], schema };
+    const plan = planOf(request, { inputs: bindTorchScriptInputs(signature), ...bindTorchScriptOutputs(signature) });
     return modelOf(request, { plan, pool, setUp, intraOpThreads });
   });
 }
@@ -164,7 +164,12 @@ async function openAoti(request: OpenModelRequest, intraOpThreads: number): Prom
     const declared = { declaredInputs: inspection.inputs ?? [], declaredOutputs: inspection.outputs ?? [] };
     const plan = planOf(
       request,
-      bindAoti({ ...request, ...declared, names: packageNames({ ...request, parameterCount, package: opened }) }),
+      bindAoti({
+        ...request,
+        ...declared,
+        states: request.states ?? [],
+        names: packageNames({ ...request, parameterCount, package: opened }),
+      }),
     );
     if (plan.maxBatchSize > 0 && parameters.aotiLoadCheck) {
       const checked = { plan, parameters, intraOpThreads };
@@ -212,9 +217,32 @@ function firstDevice({ instances: [first] }: OpenModelRequest): Device {
   return first === undefined ? -1 : deviceOf(first);
 }
 
-function planOf(request: OpenModelRequest, signature: Pick<ModelPlan, 'inputs' | 'outputs'>): ModelPlan {
+interface Signature extends Pick<ModelPlan, 'inputs' | 'outputs'> {
+  /** In the order of the configuration. */
+  readonly states: readonly PlannedState[];
+}
+
+/** States of a plan stand in the order of the inputs that take them. */
+function planOf(request: OpenModelRequest, { inputs, outputs, states }: Signature): ModelPlan {
   const { modelName, modelVersion, maxBatchSize, file } = request;
-  return { modelName, modelVersion, maxBatchSize, engine: file.engine, ...signature };
+  const ordered: PlannedState[] = [];
+  const placed = inputs.map((input) => {
+    const { source } = input.spec;
+    const state = source?.type === 'state' ? states[source.state] : undefined;
+    if (state === undefined) return input;
+    ordered.push(state);
+    return { ...input, spec: { ...input.spec, source: { type: 'state', state: ordered.length - 1 } as const } };
+  });
+  return {
+    modelName,
+    modelVersion,
+    maxBatchSize,
+    engine: file.engine,
+    inputs: placed,
+    outputs,
+    states: ordered.length === 0 ? undefined : ordered,
+    isPlain: inputs.every(({ spec }) => spec.source === undefined),
+  };
 }
 
 function modelOf(
@@ -226,6 +254,7 @@ function modelOf(
     parameters,
     logger,
     releaseBuffers: (buffers) => native.releaseBuffers(buffers),
+    memory: native,
   });
 }
 

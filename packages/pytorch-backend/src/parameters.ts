@@ -54,6 +54,9 @@ const KNOWN: Readonly<Record<string, { readonly type: ParameterType; readonly sc
   MODEL_INIT_LIBRARY: { type: 'text', scope: 'both' },
   AOTI_LOAD_CHECK: { type: 'boolean', scope: 'aoti' },
   AOTI_MODEL_NAME: { type: 'text', scope: 'aoti' },
+  // For the batcher, and for the best known strategy.
+  TRITON_BATCH_STRATEGY_PATH: { type: 'text', scope: 'both' },
+  MAX_BATCH_VOLUME_BYTES: { type: 'text', scope: 'both' },
 };
 
 const TRUE = new Set(['true', 'on', '1']);

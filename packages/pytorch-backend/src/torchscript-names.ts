@@ -3,7 +3,7 @@
  * inputs by argument name when every name is one; else by `<anything>__<index>` when every name is one; else by order of the configuration.
  * Outputs by index when every name has one, else by order.
  */
-type NamingConvention = 'argument' | 'index' | 'order';
+export type NamingConvention = 'argument' | 'index' | 'order';
 
 export interface ResolvedNames {
   readonly convention: NamingConvention;
@@ -27,7 +27,7 @@ export function resolveOutputNames(names: readonly string[]): ResolvedNames {
  * What follows the FIRST `__` of a name, as a number: 1 for `INPUT__1`, 0 for `X__` (nothing counts as 0), undefined for `INPUT` and for
  * `my__input__1`, where `input__1` follows.
  */
-function indexInName(name: string): number | undefined {
+export function indexInName(name: string): number | undefined {
   const at = name.indexOf('__');
   if (at < 0) return undefined;
   const suffix = name.slice(at + 2);

@@ -2,15 +2,18 @@
 import { datatypeToConfig, type Logger } from '@nereid/core';
 import type { ForwardSchema, SchemaArgument } from '@nereid/native';
 import { PyTorchBackendError } from './errors.ts';
-import type { PlannedInput, PlannedOutput } from './model-plan.ts';
-import type { InputSpec, OutputSpec } from './tensor-spec.ts';
-import { resolveInputNames, resolveOutputNames } from './torchscript-names.ts';
+import type { PlannedInput, PlannedOutput, PlannedState } from './model-plan.ts';
+import { type InputSpec, type OutputSpec, roleOf, type StateSpec } from './tensor-spec.ts';
+import { resolveOutputNames } from './torchscript-names.ts';
+import { checkControlDatatypes, placeInputs } from './torchscript-positions.ts';
 
 export interface SignatureRequest {
   readonly modelName: string;
   readonly schema: ForwardSchema;
+  /** Every tensor that forward takes, wherever it comes from. */
   readonly inputs: readonly InputSpec[];
   readonly outputs: readonly OutputSpec[];
+  readonly states: readonly StateSpec[];
   readonly logger: Logger;
 }
 
@@ -21,17 +24,14 @@ export interface SignatureRequest {
  */
 export function bindTorchScriptInputs(request: SignatureRequest): readonly PlannedInput[] {
   const { schema, inputs } = request;
+  checkControlDatatypes(request);
   const [first] = schema.arguments;
   if (schema.arguments.length === 1 && first !== undefined && isDictionary(first.type)) {
     return bindDictionary(request, first);
   }
   checkArguments(request);
   checkCount(request);
-  const names = schema.arguments.map((argument) => argument.name);
-  const { convention, positions } = resolveInputNames(
-    inputs.map((input) => input.name),
-    names,
-  );
+  const { convention, positions } = placeInputs(request);
   if (convention === 'order') logOrder(request);
   checkPositions(request, positions);
   return inputs
@@ -44,13 +44,19 @@ export function bindTorchScriptInputs(request: SignatureRequest): readonly Plann
     }));
 }
 
+export interface BoundOutputs {
+  readonly outputs: readonly PlannedOutput[];
+  /** In the order of `states`. */
+  readonly states: readonly PlannedState[];
+}
+
 /**
- * Outputs in the order of the configuration.
+ * Outputs and states in the order of the configuration. One result may be both.
  *
  * @throws {PyTorchBackendError} `signature`: none configured, one result claimed twice, or one beyond a tuple of fixed length
  */
-export function bindTorchScriptOutputs(request: SignatureRequest): readonly PlannedOutput[] {
-  const { modelName, schema, outputs } = request;
+export function bindTorchScriptOutputs(request: SignatureRequest): BoundOutputs {
+  const { modelName, schema, outputs, states } = request;
   if (outputs.length === 0) {
     throw signatureError(
       'INTERNAL',
@@ -58,11 +64,26 @@ export function bindTorchScriptOutputs(request: SignatureRequest): readonly Plan
     );
   }
   if (isDictionary(schema.returns[0] ?? '')) {
-    return outputs.map((spec) => ({ spec, index: -1, key: spec.name }));
+    return {
+      outputs: outputs.map((spec) => ({ spec, index: -1, key: spec.name })),
+      states: states.map((spec) => ({ spec, index: -1, key: spec.output.name })),
+    };
   }
-  const { positions } = resolveOutputNames(outputs.map((output) => output.name));
-  const bound = outputs.map((spec, i) => ({ spec, index: positions[i] ?? 0, key: '' }));
-  checkResults(request, bound);
+  const boundOutputs = bindResults(request, { role: 'outputs', specs: outputs });
+  const boundStates = bindResults(request, { role: 'states', specs: states.map(({ output }) => output) });
+  return {
+    outputs: boundOutputs,
+    states: states.map((spec, i) => ({ spec, index: boundStates[i]?.index ?? 0, key: '' })),
+  };
+}
+
+function bindResults(
+  request: SignatureRequest,
+  { role, specs }: { readonly role: 'outputs' | 'states'; readonly specs: readonly OutputSpec[] },
+): readonly PlannedOutput[] {
+  const { positions } = resolveOutputNames(specs.map(({ name }) => name));
+  const bound = specs.map((spec, i) => ({ spec, index: positions[i] ?? 0, key: '' }));
+  checkResults(request, { role, bound });
   return bound;
 }
 
@@ -101,15 +122,19 @@ function checkCount({ modelName, schema, inputs }: SignatureRequest): void {
   );
 }
 
-function checkPositions(request: SignatureRequest, positions: readonly number[]): void {
+function checkPositions(request: SignatureRequest, positions: readonly (number | undefined)[]): void {
   const { modelName, schema, inputs } = request;
   const claims = new Map<number, string>();
   const faults: string[] = [];
   for (const [i, position] of positions.entries()) {
     const name = inputs[i]?.name ?? '';
+    if (position === undefined) {
+      faults.push(`${label(inputs[i])} is no argument of forward`);
+      continue;
+    }
     const other = claims.get(position);
     if (schema.arguments[position] === undefined) {
-      faults.push(`input '${name}' names position ${position}, which forward does not have`);
+      faults.push(`${label(inputs[i])} names position ${position}, which forward does not have`);
     } else if (other !== undefined) {
       faults.push(`inputs '${other}' and '${name}' both claim ${describePosition(schema, position)}`);
     }
@@ -131,8 +156,8 @@ function fitted({ modelName }: SignatureRequest, spec: InputSpec, argument: Sche
   if (!isTensor(argument.type) && !isStrings(argument.type)) {
     throw signatureError(
       'INTERNAL',
-      `An input of type '${argument.type}' was detected in the model '${modelName}': argument '${argument.name}' of forward, which input ` +
-        `'${spec.name}' stands for, takes no tensor. Leave it out of the configuration, so that its default holds.`,
+      `An input of type '${argument.type}' was detected in the model '${modelName}': argument '${argument.name}' of forward, which ` +
+        `${label(spec)} stands for, takes no tensor. Leave it out of the configuration, so that its default holds.`,
     );
   }
   if (spec.optional && !mayBeAbsent(argument)) {
@@ -145,19 +170,22 @@ function fitted({ modelName }: SignatureRequest, spec: InputSpec, argument: Sche
   if (isStrings(argument.type) === (spec.datatype === 'BYTES')) return spec;
   throw signatureError(
     'INVALID_ARG',
-    `model '${modelName}': input '${spec.name}' is ${datatypeToConfig(spec.datatype)}, but argument '${argument.name}' of forward is ` +
+    `model '${modelName}': ${label(spec)} is ${datatypeToConfig(spec.datatype)}, but argument '${argument.name}' of forward is ` +
       `${argument.type}; TYPE_STRING goes with List[str] and nothing else`,
   );
 }
 
-function checkResults({ modelName, schema }: SignatureRequest, outputs: readonly PlannedOutput[]): void {
+function checkResults(
+  { modelName, schema }: SignatureRequest,
+  { role, bound }: { readonly role: 'outputs' | 'states'; readonly bound: readonly PlannedOutput[] },
+): void {
   const claims = new Map<number, string>();
-  for (const { spec, index } of outputs) {
+  for (const { spec, index } of bound) {
     const other = claims.get(index);
     if (other !== undefined) {
       throw signatureError(
         'INVALID_ARG',
-        `model '${modelName}': outputs '${other}' and '${spec.name}' both claim result ${index} of forward`,
+        `model '${modelName}': ${role} '${other}' and '${spec.name}' both claim result ${index} of forward`,
       );
     }
     claims.set(index, spec.name);
@@ -178,7 +206,8 @@ function resultTypes(schema: ForwardSchema): readonly string[] | undefined {
 }
 
 /** Order decides silently in the original, and swapped inputs are its most common complaint: say which went where. */
-function logOrder({ modelName, schema, inputs, logger }: SignatureRequest): void {
+function logOrder({ modelName, schema, inputs: all, logger }: SignatureRequest): void {
+  const inputs = all.filter((input) => roleOf(input) === 'input');
   const mapping = inputs.map((input, i) => `${input.name} → ${schema.arguments[i]?.name ?? i}`).join(', ');
   const known = inputs.filter((input) => schema.arguments.some((argument) => argument.name === input.name));
   const fields = { model: modelName };
@@ -195,6 +224,10 @@ function logOrder({ modelName, schema, inputs, logger }: SignatureRequest): void
 
 function describeArgument(argument: SchemaArgument): string {
   return `${argument.name}: ${argument.type}${argument.hasDefault ? ' = …' : ''}`;
+}
+
+function label(spec: InputSpec | undefined): string {
+  return spec === undefined ? '' : `${roleOf(spec)} '${spec.name}'`;
 }
 
 function describePosition(schema: ForwardSchema, position: number): string {

@@ -1,7 +1,6 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Init, ModelConfig } from '@nereid/model-config';
 import { tensor, valuesOf } from '@nereid/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PyTorchBackendError } from '../src/index.ts';
@@ -116,29 +115,26 @@ describe('a model file', () => {
   });
 });
 
-describe('a configuration', () => {
-  const sequence = { sequenceBatching: {} } satisfies Init<ModelConfig>;
+const CUT = { targetName: ['OUTPUT__0'], kind: 'BATCH_SCATTER_WITH_INPUT_SHAPE', sourceInput: ['x'] } as const;
 
+describe('a configuration', () => {
   it.each([
-    ['sequence batching', sequence, 'UNSUPPORTED', 'sequence_batching'],
     [
-      'batch inputs',
+      'batch inputs that no argument takes',
       { batchInput: [{ kind: 'BATCH_ELEMENT_COUNT', targetName: ['n'], dataType: 'TYPE_FP32', sourceInput: ['x'] }] },
-      'UNSUPPORTED',
-      'batch_input',
+      'INVALID_ARG',
+      'configuration expects 2 inputs, model provides 1',
     ],
     [
-      'batch outputs',
-      { batchOutput: [{ targetName: ['OUTPUT__0'], kind: 'BATCH_SCATTER_WITH_INPUT_SHAPE', sourceInput: ['x'] }] },
+      'batch inputs of an optional input',
+      {
+        input: [{ name: 'x', dataType: 'TYPE_FP32', dims: [-1], optional: true }],
+        batchInput: [{ kind: 'BATCH_ELEMENT_COUNT', targetName: ['n'], dataType: 'TYPE_FP32', sourceInput: ['x'] }],
+      },
       'UNSUPPORTED',
-      'batch_output',
+      "'x' is the source_input of a batch_input or batch_output and optional",
     ],
-    [
-      'ragged inputs',
-      { input: [{ name: 'x', dataType: 'TYPE_FP32', dims: [-1], allowRaggedBatch: true }] },
-      'UNSUPPORTED',
-      "input 'x' has allow_ragged_batch",
-    ],
+    ['two ways to cut an output', { batchOutput: [CUT, CUT] }, 'UNSUPPORTED', "two batch_output for 'OUTPUT__0'"],
     ['a Python runtime', { runtime: 'model.py' }, 'UNSUPPORTED', 'a Python runtime'],
     [
       'a parameter that does not parse',
@@ -159,8 +155,9 @@ describe('a configuration', () => {
   });
 
   it('with several such things is refused with all of them', async () => {
-    const error = await refusal({ file: 'identity/model.pt', config: { ...CONFIG, ...sequence, runtime: 'model.py' } });
-    expect(error.message).toMatch(/sequence_batching.*; a Python runtime/);
+    const config = { ...CONFIG, batchOutput: [CUT, CUT], runtime: 'model.py' };
+    const error = await refusal({ file: 'identity/model.pt', config });
+    expect(error.message).toMatch(/a Python runtime.*; two batch_output/);
   });
 
   it('for a GPU is refused by an addon for the CPU', async () => {

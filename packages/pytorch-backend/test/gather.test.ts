@@ -7,7 +7,15 @@ import type { ModelPlan } from '../src/model-plan.ts';
 function planOf(datatype: Datatype): ModelPlan {
   const spec = { name: 'x', datatype, dims: [-1], reshape: undefined, optional: false };
   const input = { spec, key: '', declared: undefined };
-  return { modelName: 'm', modelVersion: '1', engine: 'aoti', maxBatchSize: 8, inputs: [input], outputs: [] };
+  return {
+    modelName: 'm',
+    modelVersion: '1',
+    engine: 'aoti',
+    maxBatchSize: 8,
+    inputs: [input],
+    outputs: [],
+    isPlain: true,
+  };
 }
 
 const row = (values: readonly number[], signature?: RequestSignature) =>

@@ -1,5 +1,12 @@
 import type { ExecutionReport, InferenceRequest, Responder } from '@nereid/core';
-import type { Batch, Instance, InstanceOptions, OutputTensor } from '@nereid/native';
+import {
+  type Batch,
+  type Instance,
+  type InstanceOptions,
+  type OutputTensor,
+  openSequence,
+  releaseSequence,
+} from '@nereid/native';
 import { RecordingResponder, requestFor, tensor } from '@nereid/testing';
 import { describe, expect, it } from 'vitest';
 import { PyTorchInstance } from '../src/instance.ts';
@@ -15,6 +22,7 @@ const PLAN: ModelPlan = {
   maxBatchSize: 8,
   inputs: [{ spec: { name: 'x', datatype: 'FP32', dims: [-1], reshape: undefined }, key: '', declared: undefined }],
   outputs: [{ spec: { name: 'y', datatype: 'FP32', dims: [-1], reshape: undefined }, index: 0, key: '' }],
+  isPlain: true,
 };
 
 /** Stands where the addon's instance does: keeps batches until the test completes them, or throws at once. */
@@ -69,6 +77,7 @@ function open(
     logger,
     open: (onComplete) => Object.assign(native, { onComplete }),
     releaseBuffers: (buffers) => released.push(buffers),
+    memory: { openSequence, releaseSequence },
     dispose: () => Promise.resolve(),
   });
   return { native, logger, released, instance };

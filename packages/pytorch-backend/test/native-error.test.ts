@@ -11,6 +11,7 @@ function plan(engine: ModelPlan['engine']): ModelPlan {
     maxBatchSize: 0,
     inputs: [],
     outputs: [{ spec, index: 1, key: '' }],
+    isPlain: true,
   };
 }
 
