@@ -1,60 +1,12 @@
-/**
- * Every field of the dynamic batcher's configuration: one history, served with the field and without, and what comes of it. A field that is ignored gives the
- * same twice.
- */
-import { modelConfigType } from '@nereid/model-config';
-import { addSub, FakeBackend, ManualClock, RecordingResponder } from '@nereid/testing';
+/** Every field of the dynamic batcher's configuration has its effect. */
 import { describe, expect, it } from 'vitest';
-import { ADD_SUB, addSubRequest, loaded } from './fixture.ts';
-
-/** A request by its id; `slow` takes four times as long. A number lets so many microseconds pass. */
-type Step =
-  | string
-  | number
-  | { readonly id: string; readonly priority?: number; readonly timeoutMicroseconds?: number };
-
-interface Outcome {
-  /** Ids by batch, in the order in which the batches ran. */
-  readonly batches: readonly string[];
-  /** `id` or `id CODE`, in the order of the answers. */
-  readonly answers: readonly string[];
-}
-
-async function play(config: string, steps: readonly Step[]): Promise<Outcome> {
-  const clock = new ManualClock();
-  const serviceMicros = ([first]: readonly { readonly id: string }[]) => (first?.id === 'slow' ? 4000 : 1000);
-  const backend = new FakeBackend({ compute: addSub(), serviceMicros, clock });
-  const tree = { 'good/config.pbtxt': ADD_SUB + config, 'good/1/model.fake': '' };
-  await using model = await loaded(tree, { clock, backend });
-  expect(model.engine.isModelReady('good'), model.log.lines.join('\n')).toBe(true);
-  expect(model.log.at('warn')).toEqual([]);
-  const responder = new RecordingResponder();
-  for (const step of [...steps, 20_000]) {
-    if (typeof step === 'number') await clock.elapse(step);
-    else model.engine.infer(addSubRequest({ responder, ...(typeof step === 'string' ? { id: step } : step) }));
-  }
-  return {
-    batches: backend.batches.map(({ requests }) => requests.map(({ id }) => id).join()),
-    answers: responder.answers.map(({ request, error }) => (error ? `${request.id} ${error.code}` : request.id)),
-  };
-}
-
-interface Row {
-  /** As the protobuf schema names it. */
-  readonly field: string;
-  readonly set: string;
-  readonly unset: string;
-  readonly steps: readonly Step[];
-  readonly seen: keyof Outcome;
-  readonly whenSet: readonly string[];
-  readonly whenUnset: readonly string[];
-}
+import { expectEffect, type FieldRow, fieldsOf, play } from './scheduler-fields.ts';
 
 const batching = (fields: string) => `dynamic_batching { ${fields} }\n`;
 const policy = (fields: string) => batching(`default_queue_policy { ${fields} }`);
 const at = (id: string, priority: number) => ({ id, priority });
 
-const ROWS: readonly Row[] = [
+const ROWS: readonly FieldRow[] = [
   {
     field: 'ModelDynamicBatching.preferredBatchSize',
     set: batching('preferred_batch_size: 2'),
@@ -159,21 +111,11 @@ const ROWS: readonly Row[] = [
 ];
 
 describe('each field has its effect', () => {
-  it.each(ROWS)('$field', async ({ set, unset, steps, seen, whenSet, whenUnset }) => {
-    expect((await play(set, steps))[seen]).toEqual(whenSet);
-    expect((await play(unset, steps))[seen]).toEqual(whenUnset);
-    expect(whenSet).not.toEqual(whenUnset);
-  });
+  it.each(ROWS)('$field', expectEffect);
 
-  it.each(['ModelDynamicBatching', 'ModelQueuePolicy'])('no field of %s is left out above', (name) => {
-    const fields = modelConfigType()
-      .root.lookupType(`inference.${name}`)
-      .fieldsArray.map((field) => `${name}.${field.name}`);
-    expect(
-      ROWS.map(({ field }) => field)
-        .filter((field) => field.startsWith(`${name}.`))
-        .sort(),
-    ).toEqual(fields.sort());
+  it.each(['ModelDynamicBatching', 'ModelQueuePolicy'])('no field of %s is left out above', (message) => {
+    const shown = ROWS.map(({ field }) => field).filter((field) => field.startsWith(`${message}.`));
+    expect(shown.toSorted()).toEqual(fieldsOf(message).toSorted());
   });
 });
 
