@@ -16,8 +16,13 @@ it('the simulation of the README prints what stands below it', async () => {
   );
 });
 
-it('the rate limiter of the README gives turns by priority', async () => {
+it('the sequences of the README keep a count each', async () => {
   const { printed } = await runReadmeExample(import.meta.url, 3);
+  expect(printed).toEqual(['sequence 1: 1', 'sequence 2: 1', 'sequence 1: 2']);
+});
+
+it('the rate limiter of the README gives turns by priority', async () => {
+  const { printed } = await runReadmeExample(import.meta.url, 4);
   expect(printed).toEqual(['often seldom often seldom often often']);
 });
 
