@@ -1,9 +1,11 @@
+import type { RateLimiterOptions } from '@nereid/batching';
 import { readBackendConfig } from './backend-config.ts';
 import { UsageError } from './errors.ts';
 import type { ParsedFlags } from './flags/parse.ts';
 import { FLAGS, type Flag, type FlagName } from './flags/table.ts';
 import { type GrpcFrontOptions, grpcFromFlags } from './grpc-options.ts';
 import type { LogOptions } from './log.ts';
+import { readRateLimit } from './rate-limit.ts';
 import { namedFiles, type ServedFile } from './served-files.ts';
 
 export interface HttpOptions {
@@ -42,6 +44,8 @@ export interface ServerOptions {
   readonly maxQueueSize: number;
   /** 0 never runs a model on the loop thread. */
   readonly inlineMaxRunMicros: number;
+  /** Undefined runs batches as soon as an instance is free. */
+  readonly rateLimit: RateLimiterOptions | undefined;
   readonly exitTimeoutMs: number;
   /** Undefined serves no HTTP. */
   readonly http: HttpOptions | undefined;
@@ -73,7 +77,8 @@ export function optionsFromFlags({ values, given, files }: ParsedFlags): {
       "--load-model requires setting '--model-control-mode=explicit', which is not served by this version",
     );
   const settings = readBackendConfig(values['backend-config']);
-  const warnings = [...[...given].flatMap((name) => ignoredWarning(name)), ...settings.warnings];
+  const limits = readRateLimit(values);
+  const warnings = [...[...given].flatMap((name) => ignoredWarning(name)), ...settings.warnings, ...limits.warnings];
   if (given.has('strict-model-config'))
     warnings.push('--strict-model-config is deprecated; use --disable-auto-complete-config');
   return {
@@ -92,6 +97,7 @@ export function optionsFromFlags({ values, given, files }: ParsedFlags): {
       modelLoadConcurrency: values['model-load-thread-count'],
       maxQueueSize: values['max-queue-size'],
       inlineMaxRunMicros: values['inline-max-run-us'],
+      rateLimit: limits.rateLimit,
       exitTimeoutMs: values['exit-timeout-secs'] * 1000,
       http: values['allow-http'] ? httpOptions(values) : undefined,
       grpc: grpcFromFlags({ values, given }, listenAddress),

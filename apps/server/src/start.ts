@@ -41,6 +41,7 @@ export async function startServer(options: ServerOptions, log: Log): Promise<Run
       maxQueueSize: options.maxQueueSize,
       ...(options.inlineMaxRunMicros > 0 && { inline: { maxRunMicros: options.inlineMaxRunMicros } }),
     },
+    rateLimit: options.rateLimit,
     logger: log,
     strictReadiness: options.strictReadiness,
     modelLoadConcurrency: options.modelLoadConcurrency,

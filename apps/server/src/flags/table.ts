@@ -270,6 +270,21 @@ export const FLAGS = {
     help: 'A model that runs no longer than this is run on the loop thread while no other request is in flight; 0 turns that off.',
   },
 
+  'rate-limit': {
+    kind: 'choice',
+    default: 'off',
+    choices: ['off', 'execution_count'],
+    group: 'Scheduling',
+    help: 'When batches run: "off" as soon as an instance is free; "execution_count" once what the rate_limiter of its group demands is free, in turn by priority.',
+  },
+  'rate-limit-resource': {
+    kind: 'list',
+    default: [],
+    placeholder: 'NAME:COUNT[:DEVICE]',
+    group: 'Scheduling',
+    help: 'Number of a resource that executions hold, of each device or of one; may be repeated. One that is left out then has 0. Default: what the largest demand is.',
+  },
+
   'log-verbose': {
     kind: 'string',
     default: '0',
@@ -356,8 +371,6 @@ export const FLAGS = {
   'cuda-virtual-address-size': ignored(NO_GPU),
   'buffer-manager-thread-count': ignored('inputs are gathered on the thread of the model instance'),
   'host-policy': ignored('instances are not bound to cores by this version'),
-  'rate-limit': ignored('there is no rate limiter in this version'),
-  'rate-limit-resource': ignored('there is no rate limiter in this version'),
   'cache-config': ignored(NO_CACHE),
   'cache-directory': ignored(NO_CACHE),
   'response-cache-byte-size': ignored(NO_CACHE),
