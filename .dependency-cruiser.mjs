@@ -13,6 +13,7 @@ const MAY_IMPORT = {
   protocol: ['core'],
   repository: ['core', 'model-config'],
   'python-runtime': ['core', 'model-config'],
+  'strategy-library': ['core', 'model-config', 'native'],
   'pytorch-backend': ['core', 'model-config', 'call-spec', 'model-archive', 'native'],
   serving: ['core', 'model-config', 'repository', 'batching'],
   http: ['core', 'model-config', 'protocol', 'serving'],

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import type { RateLimiterOptions } from '@nereid/batching';
 import { readBackendConfig } from './backend-config.ts';
 import { UsageError } from './errors.ts';
@@ -31,6 +32,8 @@ export interface ServerOptions {
   readonly defaultMaxBatchSize: number;
   /** Libraries of operators outside torch. */
   readonly customOps: readonly string[];
+  /** Absolute path of a directory per backend, in which batching strategies are looked for last. */
+  readonly backendDirectory?: string | undefined;
   /** Whether clients may exchange weights. */
   readonly allowWeightUpdates: boolean;
   /** Variant `configs/<name>.pbtxt` of the configurations, if any. */
@@ -88,6 +91,7 @@ export function optionsFromFlags({ values, given, files }: ParsedFlags): {
       files: namedFiles(files, values['model-name']),
       defaultMaxBatchSize: settings.defaultMaxBatchSize,
       customOps: values['custom-ops'],
+      backendDirectory: values['backend-directory'] === '' ? undefined : resolve(values['backend-directory']),
       allowWeightUpdates: values['allow-weight-updates'],
       configName: values['model-config-name'] || undefined,
       requireConfig: values['disable-auto-complete-config'] || values['strict-model-config'],

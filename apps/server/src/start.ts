@@ -2,6 +2,7 @@
 import { usableGpus } from '@nereid/pytorch-backend';
 import { ModelRepository } from '@nereid/repository';
 import { createEngine, type ModelRow, type ServingEngine, type StopReport } from '@nereid/serving';
+import { openStrategyLibrary } from '@nereid/strategy-library';
 import { pytorchBackend } from './backends.ts';
 import { StartError } from './errors.ts';
 import type { FrontEnd } from './front-end.ts';
@@ -37,6 +38,7 @@ export async function startServer(options: ServerOptions, log: Log): Promise<Run
     clock: time.clock,
     repository: new ModelRepository({ paths, configName: options.configName }),
     backends: [pytorchBackend(options)],
+    batchStrategies: { openLibrary: openStrategyLibrary, backendDirectory: options.backendDirectory },
     scheduler: {
       maxQueueSize: options.maxQueueSize,
       ...(options.inlineMaxRunMicros > 0 && { inline: { maxRunMicros: options.inlineMaxRunMicros } }),

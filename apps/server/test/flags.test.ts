@@ -110,6 +110,12 @@ describe('options become what the server is made of', () => {
     expect(options).toMatchObject({ customOps: ['/a.so', 'b.so'], allowWeightUpdates: true });
   });
 
+  test('the backend directory is none unless it is named, and is then absolute', () => {
+    expect(read().options.backendDirectory).toBeUndefined();
+    expect(read('--backend-directory=/opt/backends').options.backendDirectory).toBe('/opt/backends');
+    expect(read('--backend-directory=backends').options.backendDirectory).toBe(resolve('backends'));
+  });
+
   test('gRPC takes a free port where HTTP does, unless it is told', () => {
     expect(read().options.grpc?.port).toBe(8001);
     expect(read('--http-port=0').options.grpc?.port).toBe(0);

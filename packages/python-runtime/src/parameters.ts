@@ -22,6 +22,8 @@ const KNOWN = [
   'EXECUTION_ENV_PATH',
   'MODEL_CLASS',
 ];
+/** For the batcher, and for the best known batching strategy. */
+const FOR_OTHERS = ['TRITON_BATCH_STRATEGY_PATH', 'MAX_BATCH_VOLUME_BYTES'];
 const MAX_THREADS = 1024;
 
 export interface ParameterSource {
@@ -56,7 +58,7 @@ export function readParameters({ modelName, texts, logger }: ParameterSource): P
     throw new PythonRuntimeError({ code: 'INVALID_ARG', reason: 'parameter', message });
   }
   for (const key of texts.keys()) {
-    if (KNOWN.includes(key)) continue;
+    if (KNOWN.includes(key) || FOR_OTHERS.includes(key)) continue;
     const sentence = `model '${modelName}': parameter '${key}' has no effect for a model.py, which knows ${KNOWN.join(', ')}`;
     logger.warn({ model: modelName, parameter: key }, sentence);
   }

@@ -69,6 +69,12 @@ describe('readParameters', () => {
     );
   });
 
+  it('says nothing of those that a batching strategy reads', () => {
+    const logger = new CollectingLogger();
+    read({ NUM_THREADS: '1', TRITON_BATCH_STRATEGY_PATH: 'a.so', MAX_BATCH_VOLUME_BYTES: '96' }, logger);
+    expect(logger.lines).toEqual([]);
+  });
+
   it('warns about keys that mean nothing here, also those of the native engines', () => {
     const logger = new CollectingLogger();
     read({ INFERENCE_MODE: 'false', NUM_THREADS: '1' }, logger);

@@ -117,4 +117,12 @@ describe('readParameters', () => {
       `warn: model 'm': ${warning}`,
     ]);
   });
+
+  it.each(['torchscript', 'aoti'] as const)(
+    'says nothing of those that a batching strategy reads, for %s',
+    (engine) => {
+      const { lines } = read({ TRITON_BATCH_STRATEGY_PATH: 'a.so', MAX_BATCH_VOLUME_BYTES: '96' }, engine);
+      expect(lines.filter((line) => line.startsWith('warn'))).toEqual([]);
+    },
+  );
 });

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BatchStrategy, StrategyContext } from '@nereid/core';
@@ -13,24 +13,13 @@ const BATCHING = `${ADD_SUB.replace('max_batch_size: 4', 'max_batch_size: 16')}d
 
 const parameter = (key: string, value: string) => `parameters { key: "${key}" value { string_value: "${value}" } }\n`;
 
-/** A request of `ADD_SUB` has two inputs of three FP32, 24 bytes. */
-const VOLUME = `
-export default function open({ config }) {
-  const limit = Number(config.parameters.get('MAX_BATCH_VOLUME_BYTES')?.stringValue);
-  if (!(limit > 0)) throw new Error('parameter MAX_BATCH_VOLUME_BYTES is missing or no number');
-  return {
-    startBatch() {
-      let bytes = 0;
-      return {
-        include({ inputs }) {
-          for (const { data } of inputs) bytes += data.byteLength;
-          return bytes <= limit;
-        },
-      };
-    },
-  };
+/** The strategy of the README. A request of `ADD_SUB` has two inputs of three FP32, 24 bytes. */
+const VOLUME = readmeStrategy();
+
+function readmeStrategy(): string {
+  const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+  return /^```js\n(.*?)^```$/ms.exec(readme)?.[1] ?? expect.fail('the README has no strategy');
 }
-`;
 
 const SINGLE = 'export default () => ({ startBatch: () => ({ include: () => false }) });';
 
@@ -179,7 +168,7 @@ describe('a model is refused', () => {
       /cannot be opened: expected an object with a function startBatch from it, got undefined$/,
     ],
     ['makes something else', 'export default () => ({});', /got an object without one$/],
-    ['throws when it is opened', VOLUME, /cannot be opened: parameter MAX_BATCH_VOLUME_BYTES is missing or no number$/],
+    ['throws when it is opened', VOLUME, /cannot be opened: set the parameter MAX_BATCH_VOLUME_BYTES$/],
     ['rejects', "export default async () => { throw new Error('later'); };", /cannot be opened: later$/],
   ])('whose strategy %s', async (_, source, message) => {
     const reason = await refusal({ 'good/1/batchstrategy.mjs': source });

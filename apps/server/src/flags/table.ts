@@ -106,6 +106,13 @@ export const FLAGS = {
     group: 'Models',
     help: 'Setting of a backend; may be repeated. default-max-batch-size is the largest batch of a model that batches without a bound. Default 4.',
   },
+  'backend-directory': {
+    kind: 'string',
+    default: '',
+    placeholder: 'DIR',
+    group: 'Models',
+    help: 'Directory with a directory per backend, in which batching strategies are looked for last: DIR/pytorch/batchstrategy.so. Its code runs in the server.',
+  },
   'custom-ops': {
     kind: 'list',
     default: [],
@@ -365,7 +372,6 @@ export const FLAGS = {
   'trace-rate': ignored(NO_TRACE),
   'trace-count': ignored(NO_TRACE),
   'trace-log-frequency': ignored(NO_TRACE),
-  'backend-directory': ignored('backends are part of the server'),
   'pinned-memory-pool-byte-size': ignored(NO_GPU),
   'cuda-memory-pool-byte-size': ignored(NO_GPU),
   'cuda-virtual-address-size': ignored(NO_GPU),

@@ -1,0 +1,2 @@
+export { StrategyLibraryError, type StrategyLibraryErrorReason } from './errors.ts';
+export { openStrategyLibrary } from './open-strategy-library.ts';
