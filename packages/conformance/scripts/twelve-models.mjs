@@ -3,12 +3,12 @@
  *
  * usage: node packages/conformance/scripts/twelve-models.mjs [DIRECTORY] [OPTIONS of `nereid serve`]
  *
- * The repository is made anew in DIRECTORY, by default `.cache/twelve-models`: configurations from `repositories/twelve`, model files as
- * `scripts/export_models.py` writes them, libraries compiled here.
+ * The repository is made in DIRECTORY, which must be new or empty, by default anew in `.cache/twelve-models`: configurations from `repositories/twelve`, model
+ * files as `scripts/export_models.py` writes them, libraries compiled here.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findLibtorch } from '@nereid/native/find-libtorch';
@@ -35,7 +35,6 @@ const FILES = {
 };
 
 function assemble(directory) {
-  rmSync(directory, { recursive: true, force: true });
   cpSync(join(REPOSITORIES, 'twelve'), directory, { recursive: true });
   for (const [name, file] of Object.entries(FILES)) {
     const version = join(directory, name, '1');
@@ -47,6 +46,18 @@ function assemble(directory) {
   const row = Float32Array.from({ length: 64 }, (_, i) => i / 64);
   mkdirSync(join(directory, 'aoti_batching', 'warmup'));
   writeFileSync(join(directory, 'aoti_batching', 'warmup', 'row'), row);
+}
+
+/** Nothing that somebody named is deleted. */
+function emptyDirectory(path) {
+  if (existsSync(path) && readdirSync(path).length > 0) throw new Error(`'${path}' is not empty; name a new directory`);
+  return resolve(path);
+}
+
+function freshDirectory() {
+  const directory = join(ROOT, '.cache', 'twelve-models');
+  rmSync(directory, { recursive: true, force: true });
+  return directory;
 }
 
 function exportModels() {
@@ -83,7 +94,7 @@ function run(command, args) {
 
 const given = process.argv.slice(2);
 const hasDirectory = given[0] !== undefined && !given[0].startsWith('-');
-const directory = hasDirectory ? resolve(given[0]) : join(ROOT, '.cache', 'twelve-models');
+const directory = hasDirectory ? emptyDirectory(given[0]) : freshDirectory();
 exportModels();
 assemble(directory);
 // The command takes the place of this script: signals reach it, and its exit code is that of the process.
