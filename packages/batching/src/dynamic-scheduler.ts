@@ -18,7 +18,7 @@ import { rejectionOf } from './errors.ts';
 import { GuardedStrategy } from './guarded-strategy.ts';
 import type { InstanceSlots } from './instance-slots.ts';
 import { rowsOf } from './priority-queue.ts';
-import { haveSameInputs } from './same-inputs.ts';
+import { haveSameInputs, type JoinRule } from './same-inputs.ts';
 import { DEFAULT_MAX_QUEUE_SIZE, type SchedulerOptions } from './scheduler-options.ts';
 import { SystemClock } from './system-clock.ts';
 
@@ -27,6 +27,8 @@ export interface DynamicSchedulerOptions extends SchedulerOptions {
   readonly maxBatchSize: number;
   /** When requests are joined and how they wait; by default as many as there are, whenever an instance is free. */
   readonly dynamicBatching?: DynamicBatching;
+  /** Whether two requests can run in one batch; `haveSameInputs` by default. */
+  readonly canJoin?: JoinRule | undefined;
   /**
    * Has a say in which requests share a batch, beside the rules that hold for all. It stays the caller's, who closes it after `stop()`. With one, no request runs
    * inline, as each is to be shown to it.
@@ -44,7 +46,7 @@ type Action = DynamicAction<InferenceRequest, InstanceSlots>;
 
 /**
  * Joins requests into batches: what came in one turn of the event loop, what waited while every instance was busy, and, with a queue delay, what comes
- * within it. A request is never split; a batch holds requests of equal inputs (`haveSameInputs`) in the order of priority and arrival.
+ * within it. A request is never split; a batch holds requests of equal inputs (`haveSameInputs`, or `canJoin`) in the order of priority and arrival.
  *
  * `maxQueueSize` limits the requests of all priority levels that have no limit of their own together. Requests are run inline (`inline`) only without
  * a queue delay. An instance answers a request before its `execute` settles; a request left without an answer is failed with INTERNAL.
@@ -76,11 +78,11 @@ export class DynamicScheduler implements Scheduler {
   /** @throws {RangeError} without instances, and for options that make no sense or contradict each other */
   constructor(options: DynamicSchedulerOptions) {
     const { clock = new SystemClock(), maxBatchSize, maxQueueSize = DEFAULT_MAX_QUEUE_SIZE } = options;
-    const { dynamicBatching = {}, afterTurn = setImmediate } = options;
+    const { dynamicBatching = {}, afterTurn = setImmediate, canJoin = haveSameInputs } = options;
     checkQueueSize(maxQueueSize);
     const strategy = options.strategy && new GuardedStrategy(options.strategy, options);
     const startBatch = strategy && (() => strategy.startBatch());
-    const rules = batchRules(dynamicBatching, { maxBatchSize, canJoin: haveSameInputs, startBatch });
+    const rules = batchRules(dynamicBatching, { maxBatchSize, canJoin, startBatch });
     this.#clock = clock;
     this.#afterTurn = afterTurn;
     this.#order = dynamicBatching.preserveOrdering ? new AnswerOrder() : undefined;

@@ -9,6 +9,7 @@ export type { FastLaneOptions } from './fast-lane.ts';
 export { type PoissonOptions, poissonArrivals } from './poisson-arrivals.ts';
 export { type InstanceDemand, RateLimiter, type RateLimiterOptions } from './rate-limiter.ts';
 export type { ResourceDemand, ResourceLimit, ResourceUse } from './resource-pool.ts';
+export { type JoinRule, joinRagged } from './same-inputs.ts';
 export type { SchedulerOptions } from './scheduler-options.ts';
 export type {
   DirectStrategy,

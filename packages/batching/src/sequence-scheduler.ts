@@ -19,7 +19,7 @@ import { checkQueueSize } from './dynamic-batching.ts';
 import { rejectionOf, wrongIdType } from './errors.ts';
 import type { InstanceSlots } from './instance-slots.ts';
 import { OldestBatches } from './oldest-batches.ts';
-import { haveSameInputs } from './same-inputs.ts';
+import { haveSameInputs, type JoinRule } from './same-inputs.ts';
 import { DEFAULT_MAX_QUEUE_SIZE, type SchedulerOptions } from './scheduler-options.ts';
 import type { Sequence, Turn } from './sequence.ts';
 import { directRules, type SequenceBatching, type SequenceRules, sequenceRules } from './sequence-batching.ts';
@@ -32,7 +32,7 @@ export interface SequenceSchedulerOptions extends Omit<SchedulerOptions, 'inline
   readonly maxBatchSize: number;
   readonly sequenceBatching: SequenceBatching;
   /** Whether two requests can run in one batch; `haveSameInputs` by default. */
-  readonly canJoin?: ((first: InferenceRequest, next: InferenceRequest) => boolean) | undefined;
+  readonly canJoin?: JoinRule | undefined;
   /** Where sequences are told that the START of another ended; nowhere by default. */
   readonly logger?: Logger | undefined;
   /** Calls back when the current turn of the event loop is over; `setImmediate` by default. */

@@ -3,6 +3,7 @@ import {
   type SchedulerOptions as CommonOptions,
   DefaultScheduler,
   DynamicScheduler,
+  joinRagged,
   SequenceScheduler,
 } from '@nereid/batching';
 import type {
@@ -31,7 +32,7 @@ export interface VersionScheduler extends Scheduler {
 
 /** The scheduler that a configuration asks for, before the instances that take requests. */
 export function openScheduler(
-  { name: modelName, dynamicBatching, sequenceBatching, maxBatchSize }: ModelConfig,
+  { name: modelName, dynamicBatching, sequenceBatching, maxBatchSize, input }: ModelConfig,
   parts: {
     readonly instances: readonly ModelInstance[];
     readonly clock: Clock;
@@ -41,9 +42,11 @@ export function openScheduler(
   },
 ): VersionScheduler {
   const { options, strategy, ...rest } = parts;
+  const ragged = new Set(input.filter(({ allowRaggedBatch }) => allowRaggedBatch).map(({ name }) => name));
+  const canJoin = ragged.size > 0 ? joinRagged(ragged) : undefined;
   if (sequenceBatching !== undefined) {
-    return new SequenceScheduler({ ...options, ...rest, maxBatchSize, sequenceBatching });
+    return new SequenceScheduler({ ...options, ...rest, maxBatchSize, sequenceBatching, canJoin });
   }
   if (dynamicBatching === undefined) return new DefaultScheduler({ ...options, ...rest });
-  return new DynamicScheduler({ ...options, ...rest, maxBatchSize, dynamicBatching, strategy, modelName });
+  return new DynamicScheduler({ ...options, ...rest, maxBatchSize, dynamicBatching, canJoin, strategy, modelName });
 }

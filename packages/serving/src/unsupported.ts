@@ -10,7 +10,7 @@ export interface UnsupportedFeature {
 
 type Rule = (config: ModelConfig) => UnsupportedFeature | undefined;
 
-const REFUSALS: readonly Rule[] = [ensemble, decoupled, repositoryAgents, batchInput, batchOutput];
+const REFUSALS: readonly Rule[] = [ensemble, decoupled, repositoryAgents];
 const WARNINGS: readonly Rule[] = [responseCache];
 
 /** Features that the model cannot do without, so that it must not be loaded. */
@@ -45,18 +45,6 @@ function repositoryAgents({ modelRepositoryAgents: agents, name }: ModelConfig):
   const names = agents.agents.map((agent) => `'${agent.name}'`).join(', ');
   const message = `model '${name}' has model_repository_agents (${names}), which are not supported; remove them if the model is complete without`;
   return { path: 'model_repository_agents', message };
-}
-
-function batchInput({ batchInput: inputs, name }: ModelConfig): UnsupportedFeature | undefined {
-  if (inputs.length === 0) return undefined;
-  const message = `model '${name}' has batch_input, which is not supported; make it an input that clients send`;
-  return { path: 'batch_input[0]', message };
-}
-
-function batchOutput({ batchOutput: outputs, name }: ModelConfig): UnsupportedFeature | undefined {
-  if (outputs.length === 0) return undefined;
-  const message = `model '${name}' has batch_output, which is not supported; let the output have one row per row of the inputs`;
-  return { path: 'batch_output[0]', message };
 }
 
 function responseCache({ responseCache: cache, name }: ModelConfig): UnsupportedFeature | undefined {

@@ -93,13 +93,6 @@ const FAULTS: readonly Fault[] = [
     reason: "model_repository_agents ('checksum'), which are not supported",
   },
   {
-    title: 'batch inputs',
-    tree: with_(
-      'batch_input [ { kind: BATCH_ELEMENT_COUNT target_name: "n" data_type: TYPE_FP32 source_input: "a" } ]\n',
-    ),
-    reason: /config\.pbtxt:5:\d+: .*batch_input, which is not supported/,
-  },
-  {
     title: 'a backend that is not there',
     tree: bad(ADD_SUB.replace('fake', 'magic')),
     reason: "unable to find backend 'magic' for model 'bad'; this server has: 'fake'",
