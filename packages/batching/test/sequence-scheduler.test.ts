@@ -428,6 +428,28 @@ describe('oldest', () => {
     expect(answered()).toEqual(['1=1', '2=1', '3=1', '4=1', '1=11', '2=11', '3=11', '4=11']);
   });
 
+  it('fills its batches under the load of many clients, of which each sends its next request when it has an answer', async () => {
+    const [clients, length] = [500, 6];
+    class Clients extends RecordingResponder {
+      override respond(...answer: Parameters<RecordingResponder['respond']>): void {
+        super.respond(...answer);
+        const [{ correlationId }] = answer;
+        const sent = (progress.get(Number(correlationId)) ?? 0) + 1;
+        progress.set(Number(correlationId), sent);
+        if (sent < length) made.send(Number(correlationId), 1, { end: sent === length - 1 });
+      }
+    }
+    const progress = new Map<number, number>();
+    const responder = new Clients();
+    const oldest = { maxCandidateSequences: 128 };
+    const made = await sequenceFixture({ maxBatchSize: 64, responder, sequenceBatching: { oldest } });
+    for (let id = 1; id <= clients; id++) made.send(id, 1, { start: true });
+    await made.clock.elapse(SECOND);
+    expect(responder.answers).toHaveLength(clients * length);
+    const full = made.sizes()[64] ?? 0;
+    expect(full * 64).toBeGreaterThan(0.9 * clients * length);
+  });
+
   it.each([
     [true, ['1', '2', '3', '4']],
     [false, ['3', '4', '1', '2']],
