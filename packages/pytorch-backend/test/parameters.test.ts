@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { createModelConfig, validateModelConfig } from '@nereid/model-config';
 import { describe, expect, it } from 'vitest';
 import { type Engine, readParameters } from '../src/parameters.ts';
 import { CollectingLogger } from './collecting-logger.ts';
@@ -125,4 +127,22 @@ describe('readParameters', () => {
       expect(lines.filter((line) => line.startsWith('warn'))).toEqual([]);
     },
   );
+});
+
+const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+const documented = [...readme.matchAll(/^\| `([A-Z_]+)`/gm)].map(([, key = '']) => key);
+
+describe('every key of the README', () => {
+  it('is known', () => {
+    expect(documented).toContain('INFERENCE_MODE');
+    const { lines } = read(Object.fromEntries(documented.map((key) => [key, '1'])));
+    expect(lines.filter((line) => line.includes('unknown parameter'))).toEqual([]);
+  });
+
+  it('is known to the check of configurations', () => {
+    const parameters = new Map(documented.map((key) => [key, { stringValue: '' }]));
+    const config = createModelConfig({ name: 'm', backend: 'pytorch', parameters });
+    const diagnostics = validateModelConfig(config, { incomplete: true });
+    expect(diagnostics.filter(({ reason }) => reason === 'unknown-parameter')).toEqual([]);
+  });
 });
