@@ -2,13 +2,9 @@ import type { HeldState, InferenceRequest, ModelInstance } from '@nereid/core';
 import { ManualClock, RecordingResponder, requestFor, tensor, valuesOf } from '@nereid/testing';
 import { describe, expect, it } from 'vitest';
 import { DefaultScheduler, DynamicScheduler, type SequenceBatching, SequenceScheduler } from '../src/index.ts';
-import { allControls, controlsOf } from './sequence-fixture.ts';
+import { allControls, controlsOf, STRATEGIES } from './sequence-fixture.ts';
 
 const STEP = 1000;
-const STRATEGIES = [
-  ['direct', { direct: {} }],
-  ['oldest', { oldest: {} }],
-] as const;
 
 class Count implements HeldState {
   left = 0;

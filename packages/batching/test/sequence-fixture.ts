@@ -16,6 +16,11 @@ import { type SequenceBatching, SequenceScheduler, type SequenceSchedulerOptions
 
 export const SECOND = 1_000_000;
 
+export const STRATEGIES = [
+  ['direct', { direct: {} }],
+  ['oldest', { oldest: {} }],
+] as const;
+
 const control = (name: string, kind: 'START' | 'END' | 'READY') => ({
   name,
   control: [{ kind: `CONTROL_SEQUENCE_${kind}` as const, fp32FalseTrue: [0, 1] }],
