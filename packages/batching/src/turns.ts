@@ -70,13 +70,13 @@ export interface LimitedInstanceInit {
 
 /** An instance at a rate limiter: it asks before each execution and tells when it is over. */
 export class LimitedInstance {
-  /** What it holds while it runs. */
+  /** @internal What it holds while it runs. */
   readonly holdings: readonly Holding[];
   readonly #init: LimitedInstanceInit;
   #level = 0;
   #start: (() => void) | undefined;
 
-  /** Made by `RateLimiter.register`. */
+  /** @internal `RateLimiter.register` makes it. */
   constructor(init: LimitedInstanceInit) {
     this.#init = init;
     this.holdings = init.holdings;
@@ -99,7 +99,7 @@ export class LimitedInstance {
     this.#init.turns.stage(this);
   }
 
-  /** The turn has come. */
+  /** @internal The turn has come. */
   start(): void {
     const start = this.#start;
     this.#start = undefined;
