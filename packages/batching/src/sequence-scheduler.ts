@@ -24,7 +24,8 @@ import { DEFAULT_MAX_QUEUE_SIZE, type SchedulerOptions } from './scheduler-optio
 import type { Sequence, Turn } from './sequence.ts';
 import { directRules, type SequenceBatching, type SequenceRules, sequenceRules } from './sequence-batching.ts';
 import { ControlTensors, type CorrelationId, type SequenceControls } from './sequence-controls.ts';
-import { type SequenceAction, type SequenceEvent, SequencePolicy } from './sequence-policy.ts';
+import type { SequenceAction, SequenceEvent } from './sequence-events.ts';
+import { SequencePolicy } from './sequence-policy.ts';
 import { SystemClock } from './system-clock.ts';
 
 export interface SequenceSchedulerOptions extends Omit<SchedulerOptions, 'inline' | 'aheadMicros'> {
