@@ -132,12 +132,14 @@ export class Call {
       written();
       return;
     }
+    const filled = pieces.filter((piece) => piece.length > 0);
     stream.cork();
     stream.write(prefix);
-    for (const piece of pieces) stream.write(piece);
-    // Called when everything before it was handed over.
-    stream.write(EMPTY, () => written());
+    // Node calls back when the socket has taken the bytes of that write: only the last one tells of all.
+    for (const [i, piece] of filled.entries())
+      stream.write(piece, i === filled.length - 1 ? () => written() : undefined);
     stream.uncork();
+    if (filled.length === 0) written();
   }
 
   #respond(): void {
@@ -243,7 +245,6 @@ export class Call {
 
 /** Up to this size a message is copied behind its prefix, so that it leaves in one frame. */
 const SMALL_BYTES = 16_384;
-const EMPTY = Buffer.alloc(0);
 
 function ignore(): void {}
 
