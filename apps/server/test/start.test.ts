@@ -23,7 +23,9 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 function start(repository: string, ...argv: string[]) {
-  const { options } = optionsFromFlags(parseFlags(['--model-repository', repository, '--http-port=0', '--grpc-port=0', ...argv]));
+  const { options } = optionsFromFlags(
+    parseFlags(['--model-repository', repository, '--http-port=0', '--grpc-port=0', ...argv]),
+  );
   return startServer(options, openLog({ ...options.log, info: false, warning: false, error: false }));
 }
 
