@@ -47,11 +47,11 @@ export function childrenOf(pid: number, part: string): readonly number[] {
 }
 
 /**
- * Growth in MiB per minute: the median of the slopes between all pairs of samples (Theil and Sen), which neither a collection of garbage nor a burst moves.
+ * Growth per second of a measure: the median of the slopes between all pairs of samples (Theil and Sen), which neither a burst nor an outlier moves.
  */
-export function growthPerMinute(samples: readonly MemorySample[]): number {
+export function growthPerSecond(samples: readonly { readonly seconds: number; readonly value: number }[]): number {
   const slopes = samples.flatMap((a, i) =>
-    samples.slice(i + 1).map((b) => (b.residentMiB - a.residentMiB) / ((b.seconds - a.seconds) / 60)),
+    samples.slice(i + 1).map((b) => (b.value - a.value) / (b.seconds - a.seconds)),
   );
   slopes.sort((a, b) => a - b);
   return slopes[Math.floor(slopes.length / 2)] ?? Number.NaN;

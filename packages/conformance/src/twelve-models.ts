@@ -3,9 +3,6 @@ import { type NereidProcess, startCommand } from './nereid-process.ts';
 
 const SCRIPT = fileURLToPath(new URL('../scripts/twelve-models.mjs', import.meta.url));
 
-/** To be loaded into the server with `--import`. */
-export const LOOP_PROBE = fileURLToPath(new URL('loop-probe.mjs', import.meta.url));
-
 /** The repository of the model that crashes when it is told to. */
 export const CRASHING_REPOSITORY = fileURLToPath(new URL('../repositories/crashing', import.meta.url));
 
