@@ -8,6 +8,8 @@ const NEREID = fileURLToPath(new URL('../../../apps/cli/bin/nereid.js', import.m
 export interface NereidProcess extends AsyncDisposable {
   /** `http://127.0.0.1:PORT`. */
   readonly url: string;
+  /** `127.0.0.1:PORT` of gRPC; '' when it is not served. */
+  readonly grpcPlace: string;
   readonly process: ChildProcess;
   /** Everything printed so far, both streams. */
   output(): string;
@@ -45,5 +47,13 @@ export async function startCommand(argv: readonly string[]): Promise<NereidProce
     }
     return child.exitCode;
   };
-  return { url, process: child, output: () => printed, stop, [Symbol.asyncDispose]: async () => void (await stop()) };
+  const grpcPlace = /Started GRPCInferenceService at (\S+)/.exec(printed)?.[1] ?? '';
+  return {
+    url,
+    grpcPlace,
+    process: child,
+    output: () => printed,
+    stop,
+    [Symbol.asyncDispose]: async () => void (await stop()),
+  };
 }

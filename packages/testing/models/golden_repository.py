@@ -1,4 +1,4 @@
-"""The model repository that the recorded exchanges were made against: identities of every datatype, add/sub in two versions, strings, and a model that raises."""
+"""The model repository that the recorded exchanges were made against: identities of every datatype, add/sub in two versions, strings, a sum over a sequence, and a model that raises."""
 import pathlib
 from typing import List
 
@@ -8,6 +8,16 @@ DATATYPES = {
     "bool": "TYPE_BOOL", "uint8": "TYPE_UINT8", "int8": "TYPE_INT8", "int16": "TYPE_INT16", "int32": "TYPE_INT32",
     "int64": "TYPE_INT64", "fp16": "TYPE_FP16", "fp32": "TYPE_FP32", "fp64": "TYPE_FP64",
 }
+SEQUENCE = """sequence_batching {
+  max_sequence_idle_microseconds: 60000000
+  direct { }
+  control_input [ { name: "INPUT__1" control [ { kind: CONTROL_SEQUENCE_START fp32_false_true: [ 0, 1 ] } ] } ]
+  state [ {
+    input_name: "INPUT__2" output_name: "OUTPUT__1" data_type: TYPE_FP32 dims: [ 1 ]
+    initial_state { name: "zero" data_type: TYPE_FP32 dims: [ 1 ] zero_data: true }
+  } ]
+}
+"""
 HEAD = 'backend: "pytorch"\nplatform: "pytorch_libtorch"\ninstance_group [ { count: 1 kind: KIND_CPU } ]\n'
 
 
@@ -29,6 +39,14 @@ class Words(torch.nn.Module):
 class Classes(torch.nn.Module):
     def forward(self, x):
         return x * 1.0
+
+
+class Running(torch.nn.Module):
+    """Sum over a sequence, kept by the server."""
+
+    def forward(self, x, start, state):
+        total = torch.where(start.to(torch.bool), torch.zeros_like(state), state) + x
+        return total, total
 
 
 class Picky(torch.nn.Module):
@@ -58,6 +76,8 @@ def repository():
     yield "classes", Classes(), "max_batch_size: 4\n" + classes, ["1"]
     picky = tensors("input", ("x", "TYPE_FP32", "2", "")) + tensors("output", ("OUTPUT__0", "TYPE_FP32", "2", ""))
     yield "picky", Picky(), "max_batch_size: 4\ndynamic_batching { }\n" + picky, ["1"]
+    running = tensors("input", ("INPUT__0", "TYPE_FP32", "1", "")) + tensors("output", ("OUTPUT__0", "TYPE_FP32", "1", ""))
+    yield "running", Running(), "max_batch_size: 4\n" + running + SEQUENCE, ["1"]
 
 
 def export(directory: pathlib.Path) -> None:
