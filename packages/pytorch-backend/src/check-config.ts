@@ -109,7 +109,7 @@ function tensorSpec({ name, dims, reshape }: ModelInput | ModelOutput) {
 /** @throws {PyTorchBackendError} `signature` */
 export function datatypeOf(
   modelName: string,
-  side: 'input' | 'output' | 'batch input' | 'control' | 'input state',
+  side: 'input' | 'output' | 'batch input' | 'control' | 'input state' | 'state',
   { name, dataType }: { readonly name: string; readonly dataType: DataType },
 ): Datatype {
   const datatype = datatypeFromConfig(dataType);

@@ -54,7 +54,7 @@ async function stateSpec(request: SequenceRequest, state: ModelSequenceBatchingS
   const { modelName } = request;
   const { outputName: name, dataType, dims, useSameBufferForInputOutput: isLent } = state;
   refuseGrowing(request, state);
-  const datatype = datatypeOf(modelName, 'input state', { name, dataType });
+  const datatype = datatypeOf(modelName, 'state', { name, dataType });
   checkStrings(request, state);
   const initialDims = state.initialState[0]?.dims ?? dims.map((dim) => (dim === -1 ? 1 : dim));
   const initial = await initialValue(request, { state, dims: initialDims });

@@ -5,15 +5,13 @@
 import { datatypeToConfig } from '@nereid/core';
 import type { ForwardSchema } from '@nereid/native';
 import { PyTorchBackendError } from './errors.ts';
-import { type InputSpec, type OutputSpec, roleOf, type StateSpec } from './tensor-spec.ts';
+import { type InputSpec, roleOf } from './tensor-spec.ts';
 import { indexInName, type NamingConvention, resolveInputNames } from './torchscript-names.ts';
 
 export interface PlacingRequest {
   readonly modelName: string;
   readonly schema: ForwardSchema;
   readonly inputs: readonly InputSpec[];
-  readonly outputs: readonly OutputSpec[];
-  readonly states: readonly StateSpec[];
 }
 
 export interface PlacedInputs {
@@ -23,7 +21,7 @@ export interface PlacedInputs {
 }
 
 /**
- * @throws {PyTorchBackendError} `signature`: a control or state without its index, inputs or outputs without theirs beside states
+ * @throws {PyTorchBackendError} `signature`: a control or state without its index, an input without its own beside states
  */
 export function placeInputs(request: PlacingRequest): PlacedInputs {
   const { schema, inputs } = request;
@@ -33,7 +31,13 @@ export function placeInputs(request: PlacingRequest): PlacedInputs {
     own.map(({ name }) => name),
     argumentNames,
   );
-  if (request.states.length > 0) checkIndexed(request, own);
+  if (inputs.some((input) => roleOf(input) === 'state')) {
+    const indexed = inputs.filter((input) => roleOf(input) !== 'control' && roleOf(input) !== 'batch input');
+    checkIndexed(
+      request.modelName,
+      indexed.map((input) => ({ role: roleOf(input), name: input.name })),
+    );
+  }
   let targets = 0;
   const place = (input: InputSpec): number | undefined => {
     switch (roleOf(input)) {
@@ -60,7 +64,7 @@ function indexOf(names: readonly string[], name: string): number | undefined {
 const REFUSED_CONTROLS: ReadonlySet<string> = new Set(['UINT16', 'UINT32', 'UINT64', 'BF16']);
 
 /** @throws {PyTorchBackendError} `signature`: a correlation ID of a datatype that is not supported */
-export function checkControlDatatypes({ modelName, inputs }: Pick<PlacingRequest, 'modelName' | 'inputs'>): void {
+export function checkControlDatatypes({ modelName, inputs }: Omit<PlacingRequest, 'schema'>): void {
   const odd = inputs.find((input) => roleOf(input) === 'control' && REFUSED_CONTROLS.has(input.datatype));
   if (odd === undefined) return;
   const message =
@@ -76,20 +80,21 @@ function controlIndex({ modelName }: PlacingRequest, { name }: InputSpec): numbe
   throw new PyTorchBackendError({ code: 'INTERNAL', reason: 'signature', message });
 }
 
-/** With states every position must be told by name: nothing else says which result is the next value. */
-function checkIndexed({ modelName, inputs, outputs, states }: PlacingRequest, own: readonly InputSpec[]): void {
-  const tensors = [
-    ...own.map(({ name }) => ({ role: 'input', name })),
-    ...inputs.filter((input) => roleOf(input) === 'state').map(({ name }) => ({ role: 'state input', name })),
-    ...outputs.map(({ name }) => ({ role: 'output', name })),
-    ...states.map(({ output: { name } }) => ({ role: 'state output', name })),
-  ];
-  const odd = tensors
-    .filter(({ name }) => indexInName(name) === undefined)
-    .map(({ role, name }) => `${role} '${name}'`);
+/** A tensor as messages name it. */
+interface Indexed {
+  readonly role: string;
+  readonly name: string;
+}
+
+/**
+ * With states every position must be told by name: nothing else says which result is the next value.
+ * @throws {PyTorchBackendError} `signature`
+ */
+export function checkIndexed(modelName: string, tensors: readonly Indexed[]): void {
+  const odd = tensors.filter(({ name }) => indexInName(name) === undefined);
   if (odd.length === 0) return;
   const message =
     `PyTorch model '${modelName}' keeps implicit state, so that every input and output must follow the <name>__<index> naming ` +
-    `convention; these do not: ${odd.join(', ')}`;
+    `convention; these do not: ${odd.map(({ role, name }) => `${role} '${name}'`).join(', ')}`;
   throw new PyTorchBackendError({ code: 'INVALID_ARG', reason: 'signature', message });
 }

@@ -5,7 +5,7 @@ import { PyTorchBackendError } from './errors.ts';
 import type { PlannedInput, PlannedOutput, PlannedState } from './model-plan.ts';
 import { type InputSpec, type OutputSpec, roleOf, type StateSpec } from './tensor-spec.ts';
 import { resolveOutputNames } from './torchscript-names.ts';
-import { checkControlDatatypes, placeInputs } from './torchscript-positions.ts';
+import { checkControlDatatypes, checkIndexed, placeInputs } from './torchscript-positions.ts';
 
 export interface SignatureRequest {
   readonly modelName: string;
@@ -53,7 +53,8 @@ export interface BoundOutputs {
 /**
  * Outputs and states in the order of the configuration. One result may be both.
  *
- * @throws {PyTorchBackendError} `signature`: none configured, one result claimed twice, or one beyond a tuple of fixed length
+ * @throws {PyTorchBackendError} `signature`: none configured, names without an index beside states, one result claimed twice, or one beyond a tuple of
+ *   fixed length
  */
 export function bindTorchScriptOutputs(request: SignatureRequest): BoundOutputs {
   const { modelName, schema, outputs, states } = request;
@@ -68,6 +69,12 @@ export function bindTorchScriptOutputs(request: SignatureRequest): BoundOutputs 
       outputs: outputs.map((spec) => ({ spec, index: -1, key: spec.name })),
       states: states.map((spec) => ({ spec, index: -1, key: spec.output.name })),
     };
+  }
+  if (states.length > 0) {
+    checkIndexed(modelName, [
+      ...outputs.map(({ name }) => ({ role: 'output', name })),
+      ...states.map(({ output: { name } }) => ({ role: 'state output', name })),
+    ]);
   }
   const boundOutputs = bindResults(request, { role: 'outputs', specs: outputs });
   const boundStates = bindResults(request, { role: 'states', specs: states.map(({ output }) => output) });

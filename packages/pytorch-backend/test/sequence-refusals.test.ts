@@ -73,11 +73,25 @@ describe('a module is refused', () => {
       "these do not: input 'x'",
     ],
     [
-      'with a state whose names do not tell their positions',
+      'with a state that does not tell its position among the inputs',
       'plain.pt',
       { sequenceBatching: { state: [stateConfig({ inputName: 'state', outputName: 'next' })] } },
       'INVALID_ARG',
-      "these do not: state input 'state', state output 'next'",
+      "these do not: state 'state'",
+    ],
+    [
+      'with a state that does not tell its position among the results',
+      'plain.pt',
+      { sequenceBatching: { state: [stateConfig({ inputName: 'STATE__1', outputName: 'next' })] } },
+      'INVALID_ARG',
+      "these do not: state output 'next'",
+    ],
+    [
+      'with an output that does not tell its position beside a state',
+      'plain.pt',
+      { ...inputsAndOutputs(['INPUT__0 FP32 1'], ['y FP32 1']), sequenceBatching: { state: [STATE] } },
+      'INVALID_ARG',
+      "these do not: output 'y'",
     ],
     [
       'with a state at a result that forward does not return',
