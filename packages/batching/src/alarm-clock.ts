@@ -11,11 +11,19 @@ export interface Alarm {
   close(): void;
 }
 
+/** In the last so much time before a deadline the loop turns, once it is up. */
+const LONGEST_LEAD_MICROS = 50;
+/** Weight of an alarm that was later than the others. */
+const WEIGHT = 1 / 64;
+
 /**
- * The time of the process, with any number of timers on one alarm: the loop sleeps until a timer is due, and wakes for it to within what the alarm does.
+ * The time of the process, with any number of timers on one alarm: the loop sleeps until a timer is due.
  *
- * Arming and cancelling cost logarithmic time, and the alarm is only set for a deadline earlier than the one it stands at. Timers fire in the order of their deadlines, equal
- * ones in the order they were armed, never early. Armed timers keep the process alive.
+ * An alarm wakes the loop late by the way from its thread. What it is late by at least, as measured, it is set earlier, by 50 us at most; a loop that is up
+ * before the deadline turns until then. So a timer is late by what the way varies.
+ *
+ * Arming and cancelling cost logarithmic time, and the alarm is only set for a deadline earlier than the one it stands at. Timers fire in the order of
+ * their deadlines, equal ones in the order they were armed, never early. Armed timers keep the process alive.
  */
 export class AlarmClock implements Clock {
   readonly #alarm: Alarm;
@@ -24,12 +32,17 @@ export class AlarmClock implements Clock {
   readonly #due: AlarmTimer[] = [];
   #waiting = 0;
   #armed = 0;
+  /** The deadline that the loop will be up for. */
   #alarmMicros = Number.POSITIVE_INFINITY;
+  /** When the alarm is to ring. */
+  #ringMicros = Number.POSITIVE_INFINITY;
+  #leadMicros = 0;
+  #turn: NodeJS.Immediate | undefined;
   #isClosed = false;
 
   /** @param openAlarm  makes the alarm with what it calls; it is closed with the clock */
   constructor(openAlarm: (onDue: () => void) => Alarm) {
-    this.#alarm = openAlarm(() => this.#wake());
+    this.#alarm = openAlarm(() => this.#ring());
   }
 
   nowMicros(): number {
@@ -47,6 +60,7 @@ export class AlarmClock implements Clock {
   /** Timers that wait never fire, nor do those armed later. Idempotent. */
   close(): void {
     this.#isClosed = true;
+    clearImmediate(this.#turn);
     this.#alarm.close();
   }
 
@@ -60,13 +74,39 @@ export class AlarmClock implements Clock {
   #setAlarm(deadlineMicros: number): void {
     if (this.#isClosed || deadlineMicros >= this.#alarmMicros) return;
     this.#alarmMicros = deadlineMicros;
-    this.#alarm.set(deadlineMicros - this.nowMicros());
+    const now = this.nowMicros();
+    if (deadlineMicros - now <= LONGEST_LEAD_MICROS) this.#turn ??= setImmediate(this.#onTurn);
+    else {
+      this.#ringMicros = deadlineMicros - this.#leadMicros;
+      this.#alarm.set(this.#ringMicros - now);
+    }
   }
 
   #clearAlarm(): void {
     if (this.#isClosed || this.#alarmMicros === Number.POSITIVE_INFINITY) return;
     this.#alarmMicros = Number.POSITIVE_INFINITY;
+    clearImmediate(this.#turn);
+    this.#turn = undefined;
     this.#alarm.clear();
+  }
+
+  readonly #onTurn = () => {
+    this.#turn = undefined;
+    this.#wake();
+  };
+
+  #ring(): void {
+    const lateMicros = this.nowMicros() - this.#ringMicros;
+    // It may also be one that was replaced or taken back.
+    if (lateMicros >= 0) this.#learn(lateMicros);
+    this.#ringMicros = Number.POSITIVE_INFINITY;
+    this.#wake();
+  }
+
+  /** Follows the least lateness at once, and a greater one slowly: that may be the loop's, which was busy. */
+  #learn(lateMicros: number): void {
+    const more = lateMicros - this.#leadMicros;
+    this.#leadMicros = Math.min(this.#leadMicros + (more > 0 ? more * WEIGHT : more), LONGEST_LEAD_MICROS);
   }
 
   #wake(): void {
