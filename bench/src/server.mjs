@@ -14,14 +14,17 @@ export function serve(repository) {
   return start([NEREID, 'serve', '--model-repository', repository, '--http-port', '0', '--log-format', 'default']);
 }
 
-/** Starts a Node.js program that prints its URL; resolves with that, the process id and a way to end it. */
+/** Starts a Node.js program that prints its URL; resolves with that, the one of gRPC if it told one before, the process id and a way to end it. */
 export async function start(args) {
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  let grpcUrl;
   for await (const line of createInterface({ input: child.stdout })) {
+    const place = /Started GRPCInferenceService at (\S+)/.exec(line)?.[1];
+    if (place) grpcUrl = `http://${place}`;
     const url = /http:\/\/[\w.:]+/.exec(line)?.[0];
     if (url) {
       child.stdout.resume();
-      return { url, pid: child.pid, stop: () => child.kill('SIGTERM') };
+      return { url, grpcUrl, pid: child.pid, stop: () => child.kill('SIGTERM') };
     }
   }
   throw new Error(`${args.join(' ')} did not start`);
@@ -35,7 +38,8 @@ export async function measure({ url, pid }, { connections, seconds }) {
   return { ...result, cpuPerRequest: (cpuMicros(pid) - before) / (result.requestsPerSecond * seconds) };
 }
 
-function cpuMicros(pid) {
+/** CPU time that a process has taken, in microseconds. Linux only. */
+export function cpuMicros(pid) {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
   const TICK_MICROS = 10_000;
   return (Number(fields[11]) + Number(fields[12])) * TICK_MICROS;

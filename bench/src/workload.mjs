@@ -40,3 +40,29 @@ export const instanceOptions = {
 };
 
 export const batch = { buffers: [input], rows: [1], shapes: [2, 1, 64] };
+
+export const grpcPath = (method) => `/inference.GRPCInferenceService/${method}`;
+
+/** The same request as a gRPC message, behind its prefix. */
+export function grpcMessage() {
+  const field = (number, bytes) =>
+    Buffer.concat([
+      Buffer.of(
+        number * 8 + 2,
+        (bytes.length % 128) | (bytes.length > 127 ? 128 : 0),
+        ...(bytes.length > 127 ? [bytes.length >> 7] : []),
+      ),
+      bytes,
+    ]);
+  const text = (number, value) => field(number, Buffer.from(value));
+  const tensor = Buffer.concat([text(1, 'INPUT__0'), text(2, 'FP32'), field(3, Buffer.of(1, 64))]);
+  const body = Buffer.concat([
+    text(1, 'mlp'),
+    field(5, tensor),
+    text(6, '\n\x09OUTPUT__0'),
+    field(7, Buffer.from(input)),
+  ]);
+  const prefix = Buffer.alloc(5);
+  prefix.writeUInt32BE(body.length, 1);
+  return Buffer.concat([prefix, body]);
+}
