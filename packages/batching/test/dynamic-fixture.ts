@@ -57,6 +57,7 @@ export async function dynamicFixture(options: DynamicFixtureOptions = {}): Promi
     logger,
     modelName,
     afterTurn,
+    canJoin,
     ...behaviour
   } = options;
   const clock = new ManualClock();
@@ -90,6 +91,7 @@ export async function dynamicFixture(options: DynamicFixtureOptions = {}): Promi
     logger,
     modelName,
     ...(afterTurn && { afterTurn }),
+    canJoin,
   });
   const responder = new RecordingResponder();
   const send: DynamicFixture['send'] = (id, { rows = 1, shape = 'A', ...more } = {}) => {

@@ -4,7 +4,7 @@
  */
 import { requestFor } from '@nereid/testing';
 import { describe, expect, it } from 'vitest';
-import type { DynamicBatching } from '../src/index.ts';
+import { type DynamicBatching, joinRagged } from '../src/index.ts';
 import { type DynamicFixture, dynamicFixture, SECOND } from './dynamic-fixture.ts';
 
 /** `3A` is a request of three rows of shape A, named so; a number waits for so many seconds. */
@@ -57,6 +57,12 @@ describe('preferred sizes 2 and 6 of at most 8, delay 10 s', () => {
     fixture.occupy(busy * SECOND);
     await play(fixture, steps);
     expect(fixture.batches()).toEqual(batches);
+  });
+
+  it('requests of different shapes run together where the input is ragged', async () => {
+    const fixture = await dynamicFixture({ dynamicBatching, canJoin: joinRagged(new Set(['x'])) });
+    await play(fixture, ['1A', '1B']);
+    expect(fixture.batches()).toEqual(['1A,1B@0s preferred-size']);
   });
 
   it('requests that ask for different outputs run together', async () => {
