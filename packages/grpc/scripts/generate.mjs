@@ -1,5 +1,5 @@
 /**
- * Writes src/generated/schema.ts, the services and messages as reflection JSON, from proto/ and the schema of model configurations.
+ * Writes src/generated/schema.ts, the services and messages as reflection JSON, from proto/.
  *
  * usage: node scripts/generate.mjs        (run by `pnpm generate`; a test fails when the file is out of date)
  */
@@ -19,9 +19,24 @@ export function readSchema() {
   return root.resolveAll();
 }
 
+/**
+ * The schema without that of configurations, which `@nereid/model-config` has: a configuration is bytes here, which on the wire is what a message inside of a message is.
+ */
+export function ownSchema(root) {
+  const schema = root.toJSON();
+  const { nested } = schema.nested.inference;
+  for (const name of Object.keys(configurations())) delete nested[name];
+  nested.ModelConfigResponse.fields.config.type = 'bytes';
+  return schema;
+}
+
+function configurations() {
+  return protobuf.parse(readFileSync(path(FILES[0]), 'utf8')).root.toJSON().nested.inference.nested;
+}
+
 /** Source of src/generated/schema.ts before formatting. */
 export function renderSchema(root) {
-  return `${HEAD}export const SCHEMA = ${JSON.stringify(root.toJSON(), undefined, 2)};\n`;
+  return `${HEAD}export const SCHEMA = ${JSON.stringify(ownSchema(root), undefined, 2)};\n`;
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -1,6 +1,6 @@
 /** Every call with one message each way but inference: what the engine says, as messages. */
 import { InferenceServerError } from '@nereid/core';
-import { modelConfigToMessage } from '@nereid/model-config';
+import { modelConfigToMessage, modelConfigType } from '@nereid/model-config';
 import type { ModelMetadata, ModelStatistics, TensorMetadata } from '@nereid/serving';
 import { GrpcError } from './errors.ts';
 import type { GrpcSettings } from './options.ts';
@@ -38,7 +38,9 @@ const ANSWERS: Readonly<Record<string, Answer>> = {
   },
   ModelMetadata: (request, { engine }) => metadata(engine.modelMetadata(nameOf(request), versionOf(request))),
   ModelConfig: (request, { engine }) => ({
-    config: modelConfigToMessage(engine.modelConfig(nameOf(request), versionOf(request))),
+    config: modelConfigType()
+      .encode(modelConfigToMessage(engine.modelConfig(nameOf(request), versionOf(request))))
+      .finish(),
   }),
   ModelStatistics: (request, settings) => ({ modelStats: statistics(request, settings).map(statisticsRow) }),
   RepositoryIndex: (request, settings) => ({ models: index(request, settings) }),
