@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { optionsFromFlags, parseFlags, serveHelp, UsageError } from '../src/index.ts';
 

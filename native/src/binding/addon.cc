@@ -143,9 +143,9 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports["memoryInfo"] = Napi::Function::New<MemoryInfoObject>(env, "memoryInfo");
   exports["releaseBuffers"] = Napi::Function::New<ReleaseBuffers>(env, "releaseBuffers");
   exports["openAlarm"] = Napi::Function::New<AlarmHandle::Open>(env, "openAlarm");
-  exports["openBatchStrategy"] = Napi::Function::New<StrategyHandle::Open>(env, "openBatchStrategy");
   exports["openSequence"] = Napi::Function::New<OpenSequence>(env, "openSequence");
   exports["releaseSequence"] = Napi::Function::New<ReleaseSequence>(env, "releaseSequence");
+  exports["openBatchStrategy"] = Napi::Function::New<StrategyHandle::Open>(env, "openBatchStrategy");
   exports["loadOperators"] = Napi::Function::New<LoadOperatorLibrary>(env, "loadOperators");
   exports["initModel"] = Napi::Function::New<RunModelInit>(env, "initModel");
   exports["loadTorchScript"] = Napi::Function::New<LoadTorchScriptModule>(env, "loadTorchScript");
