@@ -3,7 +3,7 @@ import { decodeBytes, type InferenceRequest, type Tensor } from '@nereid/core';
 import { modelConfigType } from '@nereid/model-config';
 import { addSub, FakeBackend, ManualClock, RecordingResponder, valuesOf } from '@nereid/testing';
 import { expect } from 'vitest';
-import { ADD_SUB, addSubRequest, loaded } from './fixture.ts';
+import { ADD_SUB, addSubRequest, loaded, type ServeOptions } from './fixture.ts';
 
 type SentRequest = NonNullable<Parameters<typeof addSubRequest>[0]> & { readonly id: string };
 
@@ -19,6 +19,10 @@ interface Outcome {
   readonly controls: readonly string[];
   /** `id` of each request that ran with a state. */
   readonly states: readonly string[];
+  /** `id at MICROSECONDS` of each request that ran. */
+  readonly starts: readonly string[];
+  /** Instance of each batch. */
+  readonly instances: readonly string[];
 }
 
 export interface FieldRow {
@@ -26,6 +30,8 @@ export interface FieldRow {
   readonly field: string;
   readonly set: string;
   readonly unset: string;
+  /** Of the engine; its defaults apply. */
+  readonly options?: ServeOptions;
   readonly steps: readonly Step[];
   readonly seen: keyof Outcome;
   readonly whenSet: readonly string[];
@@ -33,12 +39,12 @@ export interface FieldRow {
 }
 
 /** Serves the add-sub model with this in its configuration, each of whose executions takes a millisecond. */
-export async function play(config: string, steps: readonly Step[]): Promise<Outcome> {
+export async function play(config: string, steps: readonly Step[], options: ServeOptions = {}): Promise<Outcome> {
   const clock = new ManualClock();
   const serviceMicros = ([first]: readonly InferenceRequest[]) => (first?.id === 'slow' ? 4000 : 1000);
   const backend = new FakeBackend({ compute: addSub(), serviceMicros, clock });
   const tree = { 'good/config.pbtxt': ADD_SUB + config, 'good/1/model.fake': '' };
-  await using model = await loaded(tree, { clock, backend });
+  await using model = await loaded(tree, { ...options, clock, backend });
   expect(model.engine.isModelReady('good'), model.log.lines.join('\n')).toBe(true);
   expect(model.log.at('warn')).toEqual([]);
   const responder = new RecordingResponder();
@@ -52,6 +58,8 @@ export async function play(config: string, steps: readonly Step[]): Promise<Outc
     answers: responder.answers.map(({ request, error }) => (error ? `${request.id} ${error.code}` : request.id)),
     controls: ran.map(({ id, turn }) => [`${id}:`, ...(turn?.controls ?? []).map(controlText)].join(' ')),
     states: ran.filter(({ turn }) => turn?.state !== undefined).map(({ id }) => id),
+    starts: ran.map(({ id, dispatchedMicros }) => `${id} at ${dispatchedMicros}`),
+    instances: backend.batches.map(({ instance }) => instance),
   };
 }
 
@@ -63,9 +71,9 @@ function controlText(control: Tensor): string {
 }
 
 /** Plays a row both ways. */
-export async function expectEffect({ set, unset, steps, seen, whenSet, whenUnset }: FieldRow): Promise<void> {
-  expect((await play(set, steps))[seen]).toEqual(whenSet);
-  expect((await play(unset, steps))[seen]).toEqual(whenUnset);
+export async function expectEffect({ set, unset, steps, options, seen, whenSet, whenUnset }: FieldRow): Promise<void> {
+  expect((await play(set, steps, options))[seen]).toEqual(whenSet);
+  expect((await play(unset, steps, options))[seen]).toEqual(whenUnset);
   expect(whenSet).not.toEqual(whenUnset);
 }
 
