@@ -1,8 +1,9 @@
 /*
  * An operator that torch does not have: what is left of a division, never negative, whatever the signs.
  *
- * CompositeExplicitAutograd registers one kernel for every device, and for the shape-only device that torch.export traces with. An operator that is
- * given its kernel in `def` would be taken apart by torch.export, and the package would hold what it is made of.
+ * CompositeExplicitAutograd registers one kernel for every device, and for the shape-only device that torch.export
+ * traces with. An operator that is given its kernel in `def` would be taken apart by torch.export, and the package
+ * would hold what it is made of.
  */
 #include <ATen/ops/abs.h>
 #include <ATen/ops/remainder.h>

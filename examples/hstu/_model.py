@@ -32,6 +32,7 @@ class Encoder(torch.nn.Module):
     def __init__(self, width: int, max_length: int, heads: int = 2, layers: int = 2):
         super().__init__()
         self.layers = torch.nn.ModuleList(HstuLayer(width, heads, max_length) for _ in range(layers))
+        self.next = torch.nn.Linear(width, width)
 
     def forward(self, rows, known):
         """rows FP32 [batch, length, width], known BOOL [batch, length]; one vector for each place, [batch, length, width]."""
@@ -40,7 +41,7 @@ class Encoder(torch.nn.Module):
         visible = past & known[:, None, None, :]
         for layer in self.layers:
             rows = layer(rows, visible)
-        return rows
+        return self.next(rows)
 
 
 class Trained(torch.nn.Module):

@@ -7,7 +7,7 @@ import tritonclient.http
 EPISODES = 10
 
 parser = argparse.ArgumentParser(description="Asks the recommender what comes next after a history.")
-parser.add_argument("items", nargs="+", type=int, metavar="ITEM", help="what the user watched, oldest first: 1 to 1000")
+parser.add_argument("items", nargs="+", type=int, metavar="ITEM", help="what the user watched, oldest first: 1 to 500")
 parser.add_argument("--url", default="http://127.0.0.1:8000", help="address of the server")
 parser.add_argument("--top", type=int, default=5, help="how many to print, at most 10")
 options = parser.parse_args()

@@ -1,12 +1,13 @@
 /*
  * Item embeddings outside of a model package: operators that read tables which lie beside it.
  *
- * A table is `<version directory>/tables/<name>.npy`, FP32 [items, width] as numpy.save writes it; row 0 stands for "no item". The server calls
- * triton_pytorch_model_init with the version directory before it opens the package, and triton_pytorch_model_fini after it freed it. Tables are mapped,
- * not read: pages come in when rows are looked up, and are shared by all processes that serve the same file.
+ * A table is `<version directory>/tables/<name>.npy`, FP32 [items, width] as numpy.save writes it; row 0 stands for "no
+ * item". The server calls triton_pytorch_model_init with the version directory before it opens the package, and
+ * triton_pytorch_model_fini after it freed it. Tables are mapped, not read: pages come in when rows are looked up, and
+ * are shared by all processes that serve the same file.
  *
- * A package finds its table by name. The newest table of a name answers, so that a version with fresh rows can be loaded while the old one still serves.
- * Another model may use the same name only for the same file.
+ * A package finds its table by name. The newest table of a name answers, so that a version with fresh rows can be
+ * loaded while the old one still serves. Another model may use the same name only for the same file.
  */
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
@@ -51,7 +52,8 @@ Registry& TheRegistry() {
   return *registry;
 }
 
-// Header of version 1: magic, two bytes of version, two of the header's length, then the header, padded so that the data is aligned.
+// Header of version 1: magic, two bytes of version, two of the header's length, then the header, padded so that the
+// data is aligned.
 std::tuple<int64_t, int64_t, size_t> ParseHeader(const fs::path& file, const char* bytes, size_t size) {
   constexpr size_t kPrefix = 10;
   TORCH_CHECK(size > kPrefix && std::memcmp(bytes, "\x93NUMPY\x01", 7) == 0, file, " is no .npy file of version 1");
@@ -62,7 +64,8 @@ std::tuple<int64_t, int64_t, size_t> ParseHeader(const fs::path& file, const cha
   long long width = 0;
   const int found =
       std::sscanf(header.c_str(), "{'descr': '<f4', 'fortran_order': False, 'shape': (%lld, %lld)", &items, &width);
-  TORCH_CHECK(found == 2 && items > 0 && width > 0, file, " holds ", header, "; expected <f4 in C order of shape (items, width)");
+  TORCH_CHECK(found == 2 && items > 0 && width > 0, file, " holds ", header,
+              "; expected <f4 in C order of shape (items, width)");
   TORCH_CHECK(static_cast<size_t>(items) <= (size - data) / sizeof(float) / static_cast<size_t>(width), file,
               " is shorter than its shape says");
   return {items, width, data};
@@ -88,7 +91,8 @@ void CheckOwner(const Registry& registry, const Table& added) {
   for (const Table& table : registry.tables) {
     const bool foreign = table.name == added.name && ModelOf(table.file) != ModelOf(added.file);
     TORCH_CHECK(!foreign || fs::equivalent(table.file, added.file), "table '", added.name, "' of ", added.file,
-                " has the name of another model's: ", table.file, ". Name it otherwise and export the package with that name");
+                " has the name of another model's: ", table.file,
+                ". Name it otherwise and export the package with that name");
   }
 }
 
@@ -98,14 +102,16 @@ at::Tensor FindRows(const std::string& name) {
   for (const Table& table : registry.tables) {
     if (table.name == name) return table.rows;
   }
-  TORCH_CHECK(false, "no table '", name, "' is loaded: its model directory lacks tables/", name, ".npy, or its configuration MODEL_INIT_LIBRARY");
+  TORCH_CHECK(false, "no table '", name, "' is loaded: its model directory lacks tables/", name,
+              ".npy, or its configuration MODEL_INIT_LIBRARY");
 }
 
-// What `lookup` returns: rows FP32 [..., width], and which of the ids are items of the table. The others get row 0: a stray id spoils its own request only,
-// not those it shares a batch with.
+// What `lookup` returns: rows FP32 [..., width], and which of the ids are items of the table. The others get row 0: a
+// stray id spoils its own request only, not those it shares a batch with.
 std::tuple<at::Tensor, at::Tensor> Lookup(const at::Tensor& ids, const std::string& name, int64_t width) {
   const at::Tensor table = FindRows(name);
-  TORCH_CHECK(table.size(1) == width, "table '", name, "' is ", table.size(1), " wide, the package was exported for ", width);
+  TORCH_CHECK(table.size(1) == width, "table '", name, "' is ", table.size(1), " wide, the package was exported for ",
+              width);
   const at::Tensor dense = ids.contiguous();
   std::vector<int64_t> shape = dense.sizes().vec();
   at::Tensor known = at::empty(shape, at::kBool);
@@ -121,10 +127,14 @@ std::tuple<at::Tensor, at::Tensor> Lookup(const at::Tensor& ids, const std::stri
   return {rows, known};
 }
 
-// What `top` returns: for queries FP32 [batch, width], scores FP32 and ids INT64 [batch, count] of the best items that are not in seen INT64 [batch, length].
-std::tuple<at::Tensor, at::Tensor> Top(const at::Tensor& queries, const at::Tensor& seen, const std::string& name, int64_t count) {
+// What `top` returns: for queries FP32 [batch, width], scores FP32 and ids INT64 [batch, count] of the best items that
+// are not in seen INT64 [batch, length].
+std::tuple<at::Tensor, at::Tensor> Top(const at::Tensor& queries, const at::Tensor& seen, const std::string& name,
+                                       int64_t count) {
   const at::Tensor table = FindRows(name);
-  TORCH_CHECK(count < table.size(0), "table '", name, "' has ", table.size(0) - 1, " items, too few for the best ", count);
+  TORCH_CHECK(count < table.size(0), "table '", name, "' has ", table.size(0) - 1, " items, too few for the best ",
+              count);
+  TORCH_CHECK(seen.dim() == 2 && seen.size(0) == queries.size(0), "a row of seen items is expected for each query");
   at::Tensor scores = at::matmul(queries, table.t());
   const at::Tensor dense = seen.contiguous();
   const int64_t* id = dense.const_data_ptr<int64_t>();
