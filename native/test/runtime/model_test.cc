@@ -36,7 +36,7 @@ class SavedModule {
   std::filesystem::path path_;
 };
 
-RunPlan PlanOf(std::vector<OutputSlot> outputs) { return {{{DataType::kFp32, ""}}, std::move(outputs), false}; }
+RunPlan PlanOf(std::vector<OutputSlot> outputs) { return {{{DataType::kFp32, ""}}, std::move(outputs), {}, false}; }
 
 Batch FourOnes() { return {{{reinterpret_cast<const uint8_t*>(kOnes.data()), 16}}, {1}, {1, 4}}; }
 
@@ -153,7 +153,7 @@ TEST(aoti, runs_a_compiled_package) {
   CHECK_EQ(loaded.status().message(), std::string());
   CHECK_EQ(loaded.value().input_names.size(), size_t{1});
   CHECK_EQ(loaded.value().output_count, size_t{1});
-  RunPlan plan = {{{DataType::kFp32, ""}}, {{0, ""}}, true};
+  RunPlan plan = {{{DataType::kFp32, ""}}, {{0, ""}}, {}, true};
   CHECK(loaded.value().model->Check(plan).ok());
   const std::vector<float> zeros(128);
   Outcome outcome;
