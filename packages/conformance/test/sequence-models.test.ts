@@ -3,56 +3,7 @@ import { tensor, valuesOf } from '@nereid/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { configText } from '../src/config-text.ts';
 import { type RealRepository, serveRepository } from '../src/real-engine.ts';
-
-interface Step {
-  readonly id: number;
-  readonly value: number;
-  readonly start?: boolean;
-  readonly end?: boolean;
-}
-
-const control = (name: string, kind: string, values = 'fp32_false_true: [ 0, 1 ]') =>
-  `{ name: "${name}" control [ { kind: CONTROL_SEQUENCE_${kind} ${values} } ] }`;
-
-function sequences(controls: readonly string[], states: readonly string[]): string {
-  const controlInput = controls.length > 0 ? `control_input [ ${controls.join(', ')} ]` : '';
-  const state = states.length > 0 ? `state [ ${states.join(', ')} ]` : '';
-  return `sequence_batching { max_sequence_idle_microseconds: 5000000 ${controlInput} ${state} }`;
-}
-
-function state(input: string, output: string, init: { readonly type?: string; readonly dims?: string } = {}): string {
-  const { type = 'TYPE_FP32', dims = '1' } = init;
-  const tensors = `input_name: "${input}" output_name: "${output}" data_type: ${type} dims: [ ${dims} ]`;
-  const initial = `initial_state { name: "zero" data_type: ${type} dims: [ 1 ] zero_data: true }`;
-  return `{ ${tensors} ${type === 'TYPE_STRING' ? '' : initial} }`;
-}
-
-/** One row with the value of the step, under the name of the model's first input. */
-function send(
-  served: RealRepository,
-  { id, value, start = false, end = false }: Step,
-  outputs: readonly string[] = [],
-) {
-  return served.send({
-    modelName: 'm',
-    correlationId: id,
-    sequenceStart: start,
-    sequenceEnd: end,
-    inputs: [tensor({ name: served.engine.modelConfig('m').input[0]?.name ?? '', shape: [1, 1], values: [value] })],
-    requestedOutputs: outputs,
-  });
-}
-
-/** First results of the steps, which are sent together. */
-async function run(served: RealRepository, ...steps: readonly Step[]): Promise<unknown[]> {
-  const requests = steps.map((step) => send(served, step));
-  const answers = await Promise.all(requests.map((request) => served.responder.responseOf(request)));
-  return answers.map(({ outputs: [output] }) => output && [...valuesOf(output)][0]);
-}
-
-/** The steps of one sequence: flags at its ends. */
-const whole = (id: number, values: readonly number[]): readonly Step[] =>
-  values.map((value, i) => ({ id, value, start: i === 0, end: i === values.length - 1 }));
+import { control, run, runInTurn, send, sequences, state, whole } from '../src/sequences.ts';
 
 describe.each([
   ['ordinal', ['INPUT__1', 'INPUT__2', 'INPUT__3', 'INPUT__4', 'OUTPUT__0', 'OUTPUT__1']],
@@ -78,9 +29,7 @@ describe.each([
   afterAll(() => served[Symbol.asyncDispose]());
 
   test('sums up a single sequence', async () => {
-    const sums: unknown[] = [];
-    for (const step of whole(100, [2, 3, 4, 5])) sums.push(...(await run(served, step)));
-    expect(sums).toEqual([102, 105, 109, 114]);
+    expect(await runInTurn(served, ...whole(100, [2, 3, 4, 5]))).toEqual([102, 105, 109, 114]);
   });
 
   test('keeps two sequences apart that take turns', async () => {
@@ -136,9 +85,7 @@ test('a package without controls starts from the initial state each time', async
   await using served = await serveRepository([{ name: 'm', config, versions: { 1: 'sequences_aoti/grow.pt2' } }]);
   expect(served.failures).toEqual([]);
   for (const id of [1, 2, 1]) {
-    const sums: unknown[] = [];
-    for (const step of whole(id, [2, 3, 4])) sums.push(...(await run(served, step)));
-    expect(sums).toEqual([2, 5, 9]);
+    expect(await runInTurn(served, ...whole(id, [2, 3, 4]))).toEqual([2, 5, 9]);
   }
 });
 
@@ -146,15 +93,13 @@ describe('a module with a state', () => {
   test('sums up, and begins anew with START', async () => {
     await using served = await serveRepository([{ name: 'm', config: SUM(), versions: SUM_FILE }]);
     expect(served.failures).toEqual([]);
-    const sums: unknown[] = [];
     const steps = [
       ...whole(1, [1, 2, 3]),
       ...whole(2, [4, 5]),
       { id: 3, value: 6, start: true },
-      { id: 3, value: 7, start: true },
+      { id: 3, value: 7, start: true, end: true },
     ];
-    for (const step of steps) sums.push(...(await run(served, step)));
-    expect(sums).toEqual([1, 3, 6, 4, 9, 6, 7]);
+    expect(await runInTurn(served, ...steps)).toEqual([1, 3, 6, 4, 9, 6, 7]);
   });
 
   test('refuses a request for the state, unless it is an output too', async () => {
