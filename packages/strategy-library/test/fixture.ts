@@ -20,7 +20,7 @@ dynamic_batching {}
 export const parameter = (key: string, value: string) =>
   `parameters { key: "${key}" value { string_value: "${value}" } }\n`;
 
-export class RecordingLog implements Logger {
+class RecordingLog implements Logger {
   readonly errors: string[] = [];
   readonly infos: string[] = [];
   debug(): void {}
