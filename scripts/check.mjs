@@ -1,4 +1,4 @@
-/** Every check that is not a test: format and lint, types, direction of imports, dead code and undeclared imports, tables of tests, packed packages. */
+/** Every check that is not a test: format and lint, types, direction of imports, dead code and undeclared imports, tables of tests, changesets, packed packages. */
 import { spawnSync } from 'node:child_process';
 import { pathToFileURL } from 'node:url';
 import { inRoot, root, turboEnv } from './setup/paths.mjs';
@@ -15,6 +15,7 @@ const CHECKS = [
   ],
   ['dead code and undeclared imports', bin('knip'), []],
   ['tables of tests', process.execPath, [inRoot('scripts', 'check-test-tables.mjs')]],
+  ['changesets', process.execPath, [inRoot('scripts', 'check-changesets.mjs')]],
   ['packed packages', process.execPath, [inRoot('scripts', 'check-packages.mjs')]],
 ];
 
