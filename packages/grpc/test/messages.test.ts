@@ -1,0 +1,182 @@
+/** The codec of inference against protobufjs, which knows the messages from the .proto. */
+import { DATATYPES, type Datatype, type ParameterValue } from '@nereid/core';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { GrpcError } from '../src/errors.ts';
+import { MessageReader, prefixOf } from '../src/framing.ts';
+import { decodeInferRequest } from '../src/infer/request.ts';
+import { encodeInferResponse, encodeStreamError, encodeStreamResponse } from '../src/infer/response.ts';
+import { messageType } from '../src/schema.ts';
+
+const datatype = fc.constantFrom(...(Object.keys(DATATYPES) as Datatype[]));
+const shape = fc.array(fc.integer({ min: 0, max: 300 }), { maxLength: 4 });
+const bytes = fc.uint8Array({ maxLength: 600 }).map((array) => Buffer.from(array));
+const tensor = fc.record({ name: fc.string({ unit: 'binary' }), datatype, shape, data: bytes });
+const tensors = fc.uniqueArray(tensor, { maxLength: 5, selector: ({ name }) => name });
+
+interface Tensorlike {
+  readonly name?: string;
+  readonly datatype?: string;
+  readonly shape?: readonly string[];
+}
+
+const decoded = (type: string, pieces: readonly Uint8Array[]) =>
+  messageType(type).toObject(messageType(type).decode(Buffer.concat(pieces)), { longs: String, bytes: Buffer });
+
+describe('a request', () => {
+  it('is read as protobufjs wrote it', () => {
+    fc.assert(
+      fc.property(tensors, fc.string({ unit: 'binary' }), fc.array(fc.string()), (inputs, id, outputs) => {
+        const requested = [...new Set(outputs)];
+        const type = messageType('inference.ModelInferRequest');
+        const message = {
+          modelName: 'm',
+          modelVersion: '3',
+          id,
+          inputs: inputs.map(({ name, datatype: kind, shape: dims }) => ({ name, datatype: kind, shape: dims })),
+          outputs: requested.map((name) => ({ name })),
+          rawInputContents: inputs.map(({ data }) => data),
+        };
+        const request = decodeInferRequest(Buffer.from(type.encode(message).finish()));
+        expect(request).toMatchObject({ modelName: 'm', modelVersion: '3', id, requestedOutputs: requested });
+        expect(
+          request.inputs.map(({ name, datatype: kind, shape: dims, data }) => [name, kind, dims, [...data]]),
+        ).toEqual(inputs.map(({ name, datatype: kind, shape: dims, data }) => [name, kind, dims, [...data]]));
+      }),
+    );
+  });
+
+  it('of any bytes is read or refused, and never anything else', () => {
+    const refusesOrReads = (body: Buffer) => {
+      try {
+        decodeInferRequest(body);
+      } catch (thrown) {
+        expect(thrown).toBeInstanceOf(GrpcError);
+      }
+    };
+    fc.assert(fc.property(bytes, refusesOrReads), { numRuns: 2000 });
+    // Bytes that begin well: a message with one byte changed or its end missing.
+    const type = messageType('inference.ModelInferRequest');
+    const whole = Buffer.from(
+      type
+        .encode({
+          modelName: 'm',
+          parameters: { p: { int64Param: -1 } },
+          inputs: [{ name: 'x', datatype: 'INT64', shape: [2], contents: { int64Contents: [1, -1] } }],
+          outputs: [{ name: 'y', parameters: { classification: { int64Param: 1 } } }],
+        })
+        .finish(),
+    );
+    for (let i = 0; i < whole.length; i++) {
+      refusesOrReads(whole.subarray(0, i));
+      for (const value of [0, 1, 0x7f, 0x80, 0xff]) {
+        const changed = Buffer.from(whole);
+        changed[i] = value;
+        refusesOrReads(changed);
+      }
+    }
+  });
+
+  it.each([
+    ['negative', -1],
+    ['beyond what can be counted', '1152921504606846976'],
+  ])('with a dimension that is %s is refused', (_, dimension) => {
+    const type = messageType('inference.ModelInferRequest');
+    const inputs = [{ name: 'x', datatype: 'FP32', shape: [dimension] }];
+    const message = type.fromObject({ modelName: 'm', inputs, rawInputContents: [Buffer.alloc(4)] });
+    expect(() => decodeInferRequest(Buffer.from(type.encode(message).finish()))).toThrow(GrpcError);
+  });
+
+  it('with more tensors or parameters than allowed is refused', () => {
+    const type = messageType('inference.ModelInferRequest');
+    const limits = { maxTensors: 2, maxParameters: 2 };
+    const many = Array.from({ length: 3 }, (_, i) => ({ name: String(i) }));
+    const parameters = Object.fromEntries(many.map(({ name }) => [name, { boolParam: true }]));
+    for (const message of [{ inputs: many }, { outputs: many }, { parameters }]) {
+      expect(() => decodeInferRequest(Buffer.from(type.encode(message).finish()), limits)).toThrow('more than 2');
+    }
+  });
+});
+
+describe('a response', () => {
+  const value: fc.Arbitrary<ParameterValue> = fc.oneof(
+    fc.string(),
+    fc.boolean(),
+    fc.maxSafeInteger(),
+    fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
+  );
+
+  it('is read by protobufjs as it was meant, on a call and on a stream', () => {
+    fc.assert(
+      fc.property(tensors, fc.string(), fc.dictionary(fc.string(), value, { maxKeys: 3 }), (outputs, id, given) => {
+        const parameters = new Map(Object.entries(given));
+        const response = { modelName: 'm', modelVersion: '2', outputs, parameters };
+        const plain = decoded('inference.ModelInferResponse', encodeInferResponse(response, id).pieces);
+        const { pieces } = encodeStreamResponse({
+          head: { modelName: 'm', modelVersion: '2', id },
+          outputs,
+          parameters,
+          isFinal: true,
+        });
+        const streamed = decoded('inference.ModelStreamInferResponse', pieces).inferResponse;
+        for (const message of [plain, streamed]) {
+          expect(message).toMatchObject({ modelName: 'm', modelVersion: '2' });
+          expect(message.id ?? '').toBe(id);
+          expect(
+            (message.outputs ?? []).map(({ name = '', datatype: kind, shape: dims = [] }: Tensorlike) => [
+              name,
+              kind,
+              dims,
+            ]),
+          ).toEqual(outputs.map(({ name, datatype: kind, shape: dims }) => [name, kind, dims.map(String)]));
+          expect((message.rawOutputContents ?? []).map((raw: Buffer) => [...raw])).toEqual(
+            outputs.map(({ data }) => [...data]),
+          );
+          for (const [key, expected] of parameters) {
+            const [found] = Object.values(message.parameters[key]);
+            expect(String(found)).toBe(String(expected));
+          }
+        }
+        expect(streamed.parameters.triton_final_response).toEqual({ boolParam: true });
+      }),
+    );
+  });
+
+  it('of large outputs is in pieces that view them', () => {
+    const data = new Uint8Array(100_000);
+    const output = { name: 'o', datatype: 'UINT8', shape: [100_000], data } as const;
+    const { pieces, byteLength, isCopied } = encodeInferResponse(
+      { modelName: 'm', modelVersion: '1', outputs: [output] },
+      '',
+    );
+    expect([pieces.includes(data), isCopied]).toEqual([true, false]);
+    expect(pieces.reduce((sum, piece) => sum + piece.length, 0)).toBe(byteLength);
+  });
+
+  it('that is an error has a text, whatever the error said', () => {
+    for (const text of ['boom', '']) {
+      const message = decoded('inference.ModelStreamInferResponse', encodeStreamError(text, { id: 'i' }, true).pieces);
+      expect([message.errorMessage, message.inferResponse.id]).toEqual([text || 'unknown error', 'i']);
+    }
+  });
+});
+
+describe('messages on a stream', () => {
+  it('come out as they went in, however the bytes were cut', () => {
+    fc.assert(
+      fc.property(fc.array(bytes, { maxLength: 6 }), fc.array(fc.integer({ min: 1, max: 700 })), (messages, cuts) => {
+        const whole = Buffer.concat(messages.flatMap((message) => [prefixOf(message.length), message]));
+        const reader = new MessageReader(1000);
+        const found: Buffer[] = [];
+        let start = 0;
+        for (const cut of [...cuts, whole.length]) {
+          for (const { bytes: message } of reader.take(whole.subarray(start, start + cut)))
+            found.push(Buffer.from(message));
+          start = Math.min(start + cut, whole.length);
+        }
+        expect(found.map((message) => [...message])).toEqual(messages.map((message) => [...message]));
+        expect(reader.isInside).toBe(false);
+      }),
+    );
+  });
+});
