@@ -1,8 +1,8 @@
 """Mixed load on the twelve models and the crashing one, each answer checked.
 
-usage: python mixed_load.py HOST:PORT SECONDS        (prints one JSON object, see `main`)
+usage: python mixed_load.py HTTP_HOST:PORT GRPC_HOST:PORT SECONDS        (prints one JSON object, see `main`)
 
-Each model has clients of its own, which ask, check and pause for a moment. The client of the crashing model makes it raise, leave and fall over in turn,
+Each model has clients of its own, every other over gRPC, which ask, check and pause for a moment. The client of the crashing model makes it raise, leave and fall over in turn,
 and waits each time until it answers again.
 """
 import collections
@@ -17,7 +17,7 @@ import traceback
 import numpy as np
 import tritonclient.http as http
 from tritonclient.utils import InferenceServerException
-from twelve_models_checks import CHECKS, aoti_batching, torchscript_names
+from twelve_models_checks import CHECKS, GrpcClient, HttpClient, aoti_batching, torchscript_names
 
 MORE_CLIENTS = [aoti_batching] * 3 + [torchscript_names]
 LONGEST_PAUSE = 0.06
@@ -26,8 +26,9 @@ SHOWN_FAILURES = 5
 
 
 class Load:
-    def __init__(self, url, seconds):
+    def __init__(self, url, grpc_url, seconds):
         self._url = url
+        self._clients = itertools.cycle([lambda: HttpClient(url), lambda: GrpcClient(grpc_url)])
         self._end = time.monotonic() + seconds
         self._lock = threading.Lock()
         self.answered = collections.Counter()
@@ -37,7 +38,7 @@ class Load:
         self.slowest = 0.0
 
     def run(self):
-        threads = [threading.Thread(target=self._ask, args=[check]) for check in CHECKS + MORE_CLIENTS]
+        threads = [threading.Thread(target=self._ask, args=[check, next(self._clients)]) for check in CHECKS + MORE_CLIENTS]
         threads.append(threading.Thread(target=self._note_failure, args=["crashing", self._crash]))
         for thread in threads:
             thread.start()
@@ -53,8 +54,8 @@ class Load:
     def _is_over(self):
         return time.monotonic() >= self._end
 
-    def _ask(self, check):
-        client = http.InferenceServerClient(self._url)
+    def _ask(self, check, connect):
+        client = connect()
         while not self._is_over():
             start = time.monotonic()
             self._note_failure(check.__name__, lambda: check(client))
@@ -95,8 +96,8 @@ class Load:
             return error.message()
 
 
-def main(url, seconds):
-    load = Load(url, float(seconds))
+def main(url, grpc_url, seconds):
+    load = Load(url, grpc_url, float(seconds))
     load.run()
     report = {
         # Requests answered, by model; what nobody had told to fail.

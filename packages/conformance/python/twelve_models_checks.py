@@ -1,6 +1,6 @@
 """One check for each model of `repositories/twelve` with the real Python client. Each raises when an answer is not what torch or numpy computes.
 
-usage: python twelve_models_checks.py HOST:PORT        (prints one JSON line per model: name, and error when its check failed)
+usage: python twelve_models_checks.py HOST:PORT [http|grpc]        (prints one JSON line per model: name, and error when its check failed)
 """
 import json
 import sys
@@ -8,6 +8,7 @@ import traceback
 
 import numpy as np
 import torch
+import tritonclient.grpc as grpc
 import tritonclient.http as http
 
 torch.set_num_threads(1)
@@ -24,20 +25,54 @@ def values(*shape):
     return RANDOM.standard_normal(shape, np.float32)
 
 
+class HttpClient:
+    """Every other request goes and comes as JSON."""
+
+    def __init__(self, url):
+        self._client = http.InferenceServerClient(url, network_timeout=120)
+        self.close = self._client.close
+        self.is_model_ready = self._client.is_model_ready
+
+    def outputs(self, model):
+        return [output["name"] for output in self._client.get_model_metadata(model)["outputs"]]
+
+    def infer(self, model, inputs, outputs):
+        binary = bool(RANDOM.integers(2))
+        tensors = [http.InferInput(name, list(array.shape), datatype_of(array)) for name, array in inputs.items()]
+        for tensor, array in zip(tensors, inputs.values()):
+            tensor.set_data_from_numpy(array, binary_data=binary)
+        return self._client.infer(model, tensors, outputs=[http.InferRequestedOutput(name, binary_data=binary) for name in outputs])
+
+
+class GrpcClient:
+    def __init__(self, url):
+        self._client = grpc.InferenceServerClient(url)
+        self.close = self._client.close
+        self.is_model_ready = self._client.is_model_ready
+
+    def outputs(self, model):
+        return [output.name for output in self._client.get_model_metadata(model).outputs]
+
+    def infer(self, model, inputs, outputs):
+        tensors = [grpc.InferInput(name, list(array.shape), datatype_of(array)) for name, array in inputs.items()]
+        for tensor, array in zip(tensors, inputs.values()):
+            tensor.set_data_from_numpy(array)
+        return self._client.infer(model, tensors, outputs=[grpc.InferRequestedOutput(name) for name in outputs])
+
+
+CLIENTS = {"http": HttpClient, "grpc": GrpcClient}
+
+
+def datatype_of(array):
+    return next(datatype for datatype, dtype in NUMPY.items() if array.dtype == dtype)
+
+
 def infer(client, model, **inputs):
-    """Outputs by name. Every other request goes and comes as JSON."""
-    binary = bool(RANDOM.integers(2))
-    tensors = []
-    for name, array in inputs.items():
-        datatype = next(datatype for datatype, dtype in NUMPY.items() if array.dtype == dtype)
-        tensor = http.InferInput(name, list(array.shape), datatype)
-        tensor.set_data_from_numpy(array, binary_data=binary)
-        tensors.append(tensor)
+    """Outputs by name."""
     if model not in OUTPUTS:
-        OUTPUTS[model] = [output["name"] for output in client.get_model_metadata(model)["outputs"]]
-    outputs = OUTPUTS[model]
-    result = client.infer(model, tensors, outputs=[http.InferRequestedOutput(name, binary_data=binary) for name in outputs])
-    return {name: result.as_numpy(name) for name in outputs}
+        OUTPUTS[model] = client.outputs(model)
+    result = client.infer(model, inputs, OUTPUTS[model])
+    return {name: result.as_numpy(name) for name in OUTPUTS[model]}
 
 
 def expect(answer, **expected):
@@ -50,7 +85,7 @@ def rows(largest):
 
 
 def size(*choices):
-    """One of few: a server keeps what requests of one shape have in common, and its memory levels off once it has seen all of them."""
+    """One of few: a server keeps what requests of one shape have in common, and its memory levels off once it has seen all shapes."""
     return int(RANDOM.choice(choices))
 
 
@@ -158,8 +193,8 @@ CHECKS = [
 ROUNDS = 10
 
 
-def main(url):
-    client = http.InferenceServerClient(url)
+def main(url, protocol="http"):
+    client = CLIENTS[protocol](url)
     for check in CHECKS:
         line = {"name": check.__name__}
         try:
@@ -173,4 +208,4 @@ def main(url):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

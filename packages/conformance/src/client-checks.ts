@@ -17,10 +17,15 @@ export interface CheckLine {
 
 /**
  * Runs a script that prints one line of JSON for each check. One run for all checks: starting Python takes longer than they do.
+ * @param more  arguments after host and port
  * @returns the lines by name
  */
-export async function runChecks(name: string, url: string): Promise<ReadonlyMap<string, CheckLine>> {
-  const printed = await runClient(name, [new URL(url).host]);
+export async function runChecks(
+  name: string,
+  url: string,
+  ...more: readonly string[]
+): Promise<ReadonlyMap<string, CheckLine>> {
+  const printed = await runClient(name, [new URL(url).host, ...more]);
   const lines = printed
     .trim()
     .split('\n')

@@ -46,7 +46,8 @@ beforeAll(
     const probe = new ServerProbe(server, EVERY_MS);
     const idle = monitorEventLoopDelay({ resolution: 5 });
     idle.enable();
-    report = JSON.parse(await runClient('mixed_load.py', [new URL(server.url).host, String(SECONDS)]));
+    const places = [new URL(server.url).host, server.grpcPlace];
+    report = JSON.parse(await runClient('mixed_load.py', [...places, String(SECONDS)]));
     idleP99Ms = idle.percentile(99) / 1e6;
     probed = probe.stop();
     python = watches.map((watch) => watch.stop());

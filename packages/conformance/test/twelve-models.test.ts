@@ -29,13 +29,16 @@ const TABLE = [
 let directory: string;
 let server: NereidProcess;
 let warmed: unknown;
-let lines: ReadonlyMap<string, CheckLine>;
+const PROTOCOLS = ['http', 'grpc'] as const;
+const lines = new Map<string, ReadonlyMap<string, CheckLine>>();
 
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'nereid-twelve-'));
   server = await startTwelveModels(directory);
   warmed = await (await fetch(`${server.url}/v2/models/aoti_batching/stats`)).json();
-  lines = await runChecks('twelve_models_checks.py', server.url);
+  const places = { http: server.url, grpc: `http://${server.grpcPlace}` };
+  for (const protocol of PROTOCOLS)
+    lines.set(protocol, await runChecks('twelve_models_checks.py', places[protocol], protocol));
 }, 180_000);
 afterAll(async () => {
   await server?.stop();
@@ -43,10 +46,12 @@ afterAll(async () => {
 });
 
 describe('a repository with one model of each kind, started with one command', () => {
-  test.each(TABLE)('%s answers the Python client as torch and numpy compute it', (name) => {
-    const line = lines.get(name);
-    expect(line, 'the check did not run; it must stand in CHECKS').toBeDefined();
-    expect(line?.error ?? '').toBe('');
+  describe.each(PROTOCOLS)('over %s', (protocol) => {
+    test.each(TABLE)('%s answers the Python client as torch and numpy compute it', (name) => {
+      const line = lines.get(protocol)?.get(name);
+      expect(line, 'the check did not run; it must stand in CHECKS').toBeDefined();
+      expect(line?.error ?? '').toBe('');
+    });
   });
 
   test('is listed with instances and threads: a share of the cores, or as configured', () => {
