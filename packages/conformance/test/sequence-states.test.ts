@@ -9,6 +9,7 @@ import { control, resultOf, run, runInTurn, type StateText, send, sequences, sta
 interface Served {
   readonly file: string;
   readonly sequenceBatching: string;
+  readonly input?: readonly string[];
   readonly output?: readonly string[];
   readonly files?: ModelTree['files'];
   /** 1 by default. */
@@ -16,11 +17,13 @@ interface Served {
 }
 
 /** The model 'm' of this file, which may have failed to load. */
-function serve({ file, sequenceBatching, output = ['OUTPUT__0 TYPE_FP32 1'], files = {}, instances = 1 }: Served) {
+function serve(served: Served) {
+  const { file, sequenceBatching, files = {}, instances = 1 } = served;
+  const { input = ['INPUT__0 TYPE_FP32 1'], output = ['OUTPUT__0 TYPE_FP32 1'] } = served;
   const config = configText({
     platform: file.endsWith('.pt2') ? 'torch_aoti' : 'pytorch_libtorch',
     maxBatchSize: 8,
-    input: ['INPUT__0 TYPE_FP32 1'],
+    input,
     output,
     more: `${sequenceBatching}\ninstance_group { count: ${instances} kind: KIND_CPU }`,
   });
@@ -72,6 +75,30 @@ describe.each(ENGINES)('a state of %s that grows', (_, file) => {
       [19, 8, 12],
     ]);
   });
+});
+
+test.each([
+  ['INT32', [-(2 ** 31), 2 ** 31 - 1]],
+  ['INT64', [-(2n ** 63n), 2n ** 53n + 1n]],
+  ['UINT8', [255, 1]],
+  ['BOOL', [1, 1]],
+  ['FP64', [0.1, 5e-324]],
+] as const)('a state of TYPE_%s begins with zeros and is that of the request before', async (datatype, values) => {
+  const type = `TYPE_${datatype}`;
+  await using served = await serve({
+    file: 'sequences_torchscript/before.pt',
+    input: [`INPUT__0 ${type} 1`],
+    output: [`OUTPUT__0 ${type} 1`],
+    sequenceBatching: sequences([], [STATE({ type })]),
+  });
+  expect(served.failures).toEqual([]);
+  const seen: unknown[] = [];
+  for (const [i, value] of [...values, 1].entries()) {
+    const inputs = [tensor({ name: 'INPUT__0', datatype, shape: [1, 1], values: [value] })];
+    const flags = { sequenceStart: i === 0, sequenceEnd: i === values.length };
+    seen.push(await resultOf(served, served.send({ modelName: 'm', correlationId: 1, inputs, ...flags })));
+  }
+  expect(seen).toEqual([typeof values[0] === 'bigint' ? 0n : 0, ...values]);
 });
 
 test('two states are paired by configuration where their names sort the other way round', async () => {

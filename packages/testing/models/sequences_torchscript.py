@@ -65,6 +65,13 @@ class Remember(torch.nn.Module):
         return before, words
 
 
+class Before(torch.nn.Module):
+    """The value of the request before, of whatever datatype."""
+
+    def forward(self, x: torch.Tensor, before: torch.Tensor) -> Tuple[torch.Tensor, torch.Tensor]:
+        return before, x
+
+
 class InPlace(torch.nn.Module):
     """Adds to its state in place and then may fail."""
 
@@ -105,6 +112,7 @@ MODULES = {
     "two_states": TwoStates,
     "grow": Grow,
     "remember": Remember,
+    "before": Before,
     "in_place": InPlace,
     "wrong_state": WrongState,
     "by_key": ByKey,
