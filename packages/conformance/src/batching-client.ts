@@ -2,7 +2,7 @@
 import { Agent, type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http';
 
 /** One FP32 input, rows by columns, as JSON. */
-export interface JsonInput {
+interface JsonInput {
   readonly name: string;
   readonly rows: number;
   readonly columns: number;
@@ -17,7 +17,7 @@ export interface SentRequest {
   readonly parameters?: string;
 }
 
-export interface BatchAnswer {
+interface BatchAnswer {
   readonly status: number;
   /** Rows of its batch and why that was closed; '' for a request that ran in none. */
   readonly batch: string;
