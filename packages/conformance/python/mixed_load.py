@@ -2,8 +2,8 @@
 
 usage: python mixed_load.py HTTP_HOST:PORT GRPC_HOST:PORT SECONDS        (prints one JSON object, see `main`)
 
-Each model has clients of its own, every other over gRPC, which ask, check and pause for a moment. The client of the crashing model makes it raise, leave and fall over in turn,
-and waits each time until it answers again.
+Each model has clients of its own, every other over gRPC, which ask, check and pause for a moment. The client of the crashing model makes it raise, leave and
+fall over in turn, and waits each time until it answers again.
 """
 import collections
 import itertools
