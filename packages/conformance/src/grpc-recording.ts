@@ -57,7 +57,9 @@ export class GrpcReplayer implements Disposable {
   }
 
   send({ rpc, request }: GrpcExchange): Promise<GrpcAnswer> {
-    return Array.isArray(request) ? this.#stream(request.map((message) => withBytes(message))) : this.#unary(rpc, withBytes(request));
+    return Array.isArray(request)
+      ? this.#stream(request.map((message) => withBytes(message)))
+      : this.#unary(rpc, withBytes(request));
   }
 
   [Symbol.dispose](): void {

@@ -15,7 +15,7 @@ export interface ModelTree {
 }
 
 /** Absolute path of a file below the test models. */
-export function testModelFile(path: string): string {
+function testModelFile(path: string): string {
   const [model = '', ...rest] = path.split('/');
   return join(testModel(model), ...rest);
 }

@@ -1,8 +1,8 @@
 /** What the suites of the original read from a running server and its log. */
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { compileLibrary } from '@nereid/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ConfigText, configText } from '../src/config-text.ts';
 import { writeModelTree } from '../src/model-tree.ts';
@@ -89,8 +89,7 @@ extern "C" void triton_pytorch_model_fini(void* state) {
 `;
 
 beforeAll(async () => {
-  writeFileSync(join(repository, 'hook.cc'), HOOK);
-  execFileSync('c++', ['-shared', '-fPIC', '-o', library, join(repository, 'hook.cc')]);
+  copyFileSync(await compileLibrary(HOOK), library);
   const models = join(repository, 'models');
   mkdirSync(models);
   for (const [name, [file, config]] of Object.entries(MODELS)) {
