@@ -1,6 +1,8 @@
-import type { Tensor } from '@nereid/core';
-import type { Init, ModelConfig } from '@nereid/model-config';
+import { silentLogger, type Tensor } from '@nereid/core';
+import { createModelConfig, type Init, type ModelConfig } from '@nereid/model-config';
+import { testModel } from '@nereid/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PyTorchBackend } from '../src/index.ts';
 import { cell, intCell, loadSequences, runStep, stateConfig, TestSequence } from './sequence-model.ts';
 import { inputsAndOutputs, type ServedModel } from './served-model.ts';
 
@@ -80,6 +82,31 @@ describe.each(Object.entries(NAMINGS))('a package under %s names', (_, names) =>
       const sums = alive.map(([id, [first]]) => [Number(id) + tick - first + 1]);
       expect(await runStep(served, y, requests)).toEqual(sums);
     }
+  });
+});
+
+describe('a configuration without inputs and outputs', () => {
+  it('is completed with what neither controls nor states name', async () => {
+    const { sequenceBatching } = config(NAMINGS.ordinal);
+    const completed = await new PyTorchBackend().complete({
+      name: 'm',
+      version: '1',
+      modelDirectory: testModel('sequences_aoti'),
+      versionDirectory: testModel('sequences_aoti'),
+      config: createModelConfig({
+        name: 'm',
+        platform: 'torch_aoti',
+        defaultModelFilename: 'sum.pt2',
+        maxBatchSize: 8,
+        ...(sequenceBatching && { sequenceBatching }),
+      }),
+      isConfigured: true,
+      states: () => true,
+      logger: silentLogger,
+    });
+    expect(completed.input).toMatchObject([{ name: 'INPUT__0', dataType: 'TYPE_FP32', dims: [1] }]);
+    expect(completed.output).toMatchObject([{ name: 'OUTPUT__0', dataType: 'TYPE_FP32', dims: [1] }]);
+    expect(completed.dynamicBatching).toBeUndefined();
   });
 });
 
