@@ -1,14 +1,17 @@
 """Checks of sequences on a running server with the real Python client. Each function is one check and raises when it does not hold.
 
-usage: python tritonclient_sequence_checks.py HTTP_HOST:PORT GRPC_HOST:PORT        (prints one JSON line per check and way: name, and error when it failed)
+usage: python tritonclient_sequence_checks.py HTTP_HOST:PORT GRPC_HOST:PORT PID        (prints one JSON line per check and way: name, and error when it failed)
 
-Every check runs over HTTP, over gRPC and over streams. The models keep the sum of a sequence's values; those called package_… add its correlation ID to each result.
+Every check runs over HTTP, over gRPC and over streams; the last one tells the server, which has this process ID, to stop. The models keep the sum of a sequence's values; those called package_… add its correlation ID to each result.
 """
 import concurrent.futures
 import json
+import os
 import queue
+import signal
 import sys
 import threading
+import time
 import traceback
 
 import numpy as np
@@ -252,7 +255,35 @@ def models_that_cannot_be_served(places):
     client.close()
 
 
-MIXED = [steps_sent_at_once_over_one_stream, one_sequence_over_every_way, models_that_cannot_be_served]
+def sequences_that_go_on_while_the_server_stops(places):
+    clients = [connect(places) for connect in WAYS.values()]
+    for index, client in enumerate(clients):
+        client.infer("module_direct", 1, **flags(index + 1, start=True))
+    os.kill(int(places["pid"]), signal.SIGTERM)
+    for index, client in enumerate(clients):
+        wait_until_refused(client)
+        for total, end in ((2, False), (3, True)):
+            assert client.infer("module_direct", 1, **flags(index + 1, end=end)).item() == total
+    for client in clients:
+        client.close()
+
+
+def wait_until_refused(client):
+    """Begins sequences until the server takes no more."""
+    limit = time.monotonic() + TIMEOUT_S
+    while time.monotonic() < limit:
+        try:
+            client.infer("module_oldest", 1, **flags(99, start=True, end=True))
+        except InferenceServerException as error:
+            assert "stopped accepting new inference requests" in error.message(), error
+            return
+    raise AssertionError("the server still begins sequences")
+
+
+MIXED = [
+    steps_sent_at_once_over_one_stream, one_sequence_over_every_way, models_that_cannot_be_served,
+    sequences_that_go_on_while_the_server_stops,
+]
 
 
 def report(name, check, *args):
@@ -264,8 +295,8 @@ def report(name, check, *args):
     print(json.dumps(line), flush=True)
 
 
-def main(http_place, grpc_place):
-    places = {"http": http_place, "grpc": grpc_place}
+def main(http_place, grpc_place, pid):
+    places = {"http": http_place, "grpc": grpc_place, "pid": pid}
     for check in CHECKS:
         for way, client in WAYS.items():
             report(f"{check.__name__.replace('_', ' ')} over {way}", check, lambda: client(places))

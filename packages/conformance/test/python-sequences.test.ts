@@ -1,4 +1,5 @@
 /** Sequences of a server process with the real Python client, over HTTP, gRPC and its streams. */
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -95,7 +96,7 @@ let lines: ReadonlyMap<string, CheckLine>;
 beforeAll(async () => {
   for (const model of MODELS) writeModelTree(repository, model);
   server = await startNereid([repository]);
-  lines = await runChecks(SCRIPT, server.url, server.grpcPlace);
+  lines = await runChecks(SCRIPT, server.url, server.grpcPlace, String(server.process.pid));
 }, 120_000);
 afterAll(async () => {
   await server?.stop();
@@ -113,3 +114,9 @@ describe.each(['HTTP', 'gRPC', 'streams'])('the Python client over %s', (way) =>
 });
 
 test.each(namesWith('places'))('%s', (name) => holds(name));
+
+test('a server that was told to stop ends well once its sequences have ended', async () => {
+  const { process } = server;
+  if (process.exitCode === null && process.signalCode === null) await once(process, 'exit');
+  expect(process.exitCode).toBe(0);
+});
