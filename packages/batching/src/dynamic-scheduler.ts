@@ -6,7 +6,6 @@ import type {
   InferenceRequest,
   Logger,
   Scheduler,
-  Timer,
 } from '@nereid/core';
 import { AnswerOrder } from './answer-order.ts';
 import { BatchCounters, type BatchingStatistics } from './batch-counters.ts';
@@ -17,6 +16,7 @@ import { type DynamicAction, type DynamicEvent, DynamicPolicy } from './dynamic-
 import { rejectionOf } from './errors.ts';
 import { GuardedStrategy } from './guarded-strategy.ts';
 import type { InstanceSlots } from './instance-slots.ts';
+import { PolicyDriver } from './policy-driver.ts';
 import { rowsOf } from './priority-queue.ts';
 import { haveSameInputs, type JoinRule } from './same-inputs.ts';
 import { DEFAULT_MAX_QUEUE_SIZE, type SchedulerOptions } from './scheduler-options.ts';
@@ -59,21 +59,7 @@ export class DynamicScheduler implements Scheduler {
   readonly #clock: Clock;
   readonly #order: AnswerOrder | undefined;
   readonly #counters = new BatchCounters();
-  readonly #afterTurn: (callback: () => void) => void;
-  readonly #turnOver = () => {
-    this.#isTurnAsked = false;
-    this.#tell({ type: 'turn-end', nowMicros: this.#clock.nowMicros() });
-  };
-  readonly #timeUp = () => {
-    this.#armedMicros = Number.POSITIVE_INFINITY;
-    this.#tell({ type: 'timer', nowMicros: this.#clock.nowMicros() });
-  };
-  #isTurnAsked = false;
-  #timer: Timer | undefined;
-  #armedMicros = Number.POSITIVE_INFINITY;
-  /** What is left to do; more than the current action while one leads to further events. */
-  readonly #actions: Action[] = [];
-  #isActing = false;
+  readonly #driver: PolicyDriver<DynamicEvent<InferenceRequest, InstanceSlots>, Action>;
 
   /** @throws {RangeError} without instances, and for options that make no sense or contradict each other */
   constructor(options: DynamicSchedulerOptions) {
@@ -84,7 +70,6 @@ export class DynamicScheduler implements Scheduler {
     const startBatch = strategy && (() => strategy.startBatch());
     const rules = batchRules(dynamicBatching, { maxBatchSize, canJoin, startBatch });
     this.#clock = clock;
-    this.#afterTurn = afterTurn;
     this.#order = dynamicBatching.preserveOrdering ? new AnswerOrder() : undefined;
     this.#runner = new BatchRunner({
       instances: options.instances,
@@ -95,11 +80,19 @@ export class DynamicScheduler implements Scheduler {
       rateLimits: options.rateLimits,
       grow: ({ batch }) => this.#grow(batch),
       slotsFreed: ({ instance, slots }) =>
-        this.#tell({ type: 'slots-free', instance, slots, nowMicros: clock.nowMicros() }),
-      isEmpty: () => this.#policy.queued === 0 && this.#actions.length === 0,
+        this.#driver.tell({ type: 'slots-free', instance, slots, nowMicros: clock.nowMicros() }),
+      isEmpty: () => this.#policy.queued === 0 && this.#driver.isIdle,
     });
     const levels = new PriorityLevels(dynamicBatching);
     this.#policy = new DynamicPolicy({ instances: this.#runner.instances, rules, levels, maxQueueSize });
+    this.#driver = new PolicyDriver({
+      policy: this.#policy,
+      clock,
+      afterTurn,
+      perform: (action) => this.#perform(action),
+      acted: () => this.#runner.noteIdle(),
+      isWaiting: () => this.#policy.queued > 0,
+    });
   }
 
   get queued(): number {
@@ -117,7 +110,7 @@ export class DynamicScheduler implements Scheduler {
 
   enqueue(request: InferenceRequest): void {
     const exclusive = this.#runner.admitsInline(request, this.#policy.isIdle);
-    this.#tell({ type: 'arrival', request, exclusive, nowMicros: this.#clock.nowMicros() });
+    this.#driver.tell({ type: 'arrival', request, exclusive, nowMicros: this.#clock.nowMicros() });
   }
 
   /**
@@ -129,30 +122,8 @@ export class DynamicScheduler implements Scheduler {
   }
 
   stop(): Promise<void> {
-    this.#tell({ type: 'stop', nowMicros: this.#clock.nowMicros() });
+    this.#driver.tell({ type: 'stop', nowMicros: this.#clock.nowMicros() });
     return this.#runner.stop();
-  }
-
-  #tell(event: DynamicEvent<InferenceRequest, InstanceSlots>): void {
-    for (const action of this.#policy.decide(event)) this.#actions.push(action);
-    this.#arm();
-    // An action that answers a request may lead back here; what follows from that comes after what was decided before.
-    if (!this.#isActing) this.#act();
-  }
-
-  #act(): void {
-    this.#isActing = true;
-    let done = 0;
-    try {
-      for (let action = this.#actions[0]; action !== undefined; action = this.#actions[done]) {
-        done++;
-        this.#perform(action);
-      }
-    } finally {
-      this.#actions.splice(0, done);
-      this.#isActing = false;
-    }
-    this.#runner.noteIdle();
   }
 
   #perform(action: Action): void {
@@ -174,7 +145,7 @@ export class DynamicScheduler implements Scheduler {
 
   #wait({ waiting }: Extract<Action, { readonly type: 'wait' }>): void {
     const { request } = waiting;
-    const cancel = () => this.#tell({ type: 'cancel', waiting, nowMicros: this.#clock.nowMicros() });
+    const cancel = () => this.#driver.tell({ type: 'cancel', waiting, nowMicros: this.#clock.nowMicros() });
     request.onCancel = cancel;
     if (request.isCancelled) cancel();
   }
@@ -204,22 +175,8 @@ export class DynamicScheduler implements Scheduler {
     this.#counters.grew(info.batchSize, batchSize);
     this.#form(whole, { ...info, requestCount: whole.length, batchSize });
     if (this.#order !== undefined) for (const request of joined) this.#order.add(request);
-    this.#arm();
+    this.#driver.arm();
     return whole;
-  }
-
-  /** Asks for the events that the policy wants. A timer that is early is left to fire: the policy then does nothing. */
-  #arm(): void {
-    if (this.#policy.wantsTurnEnd && !this.#isTurnAsked) {
-      this.#isTurnAsked = true;
-      this.#afterTurn(this.#turnOver);
-    }
-    const wakeMicros = this.#policy.wakeMicros;
-    if (wakeMicros >= this.#armedMicros && this.#policy.queued > 0) return;
-    if (wakeMicros === this.#armedMicros) return;
-    this.#timer?.cancel();
-    this.#armedMicros = wakeMicros;
-    this.#timer = wakeMicros === Number.POSITIVE_INFINITY ? undefined : this.#clock.at(wakeMicros, this.#timeUp);
   }
 }
 

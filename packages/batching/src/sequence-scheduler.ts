@@ -8,7 +8,6 @@ import {
   type Scheduler,
   SequenceState,
   silentLogger,
-  type Timer,
 } from '@nereid/core';
 import { AnswerOrder } from './answer-order.ts';
 import { BatchCounters, type BatchingStatistics } from './batch-counters.ts';
@@ -19,6 +18,7 @@ import { checkQueueSize } from './dynamic-batching.ts';
 import { rejectionOf, wrongIdType } from './errors.ts';
 import type { InstanceSlots } from './instance-slots.ts';
 import { OldestBatches } from './oldest-batches.ts';
+import { PolicyDriver } from './policy-driver.ts';
 import { haveSameInputs, type JoinRule } from './same-inputs.ts';
 import { DEFAULT_MAX_QUEUE_SIZE, type SchedulerOptions } from './scheduler-options.ts';
 import type { Sequence, Turn } from './sequence.ts';
@@ -68,7 +68,6 @@ export class SequenceScheduler implements Scheduler {
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #counters = new BatchCounters();
-  readonly #afterTurn: (callback: () => void) => void;
   /** Of each instance that keeps answers in order. */
   readonly #orders = new Map<InstanceSlots, AnswerOrder>();
   /** The turns of each batch that runs. */
@@ -76,20 +75,7 @@ export class SequenceScheduler implements Scheduler {
   /** Requests that asked to run again. */
   readonly #again = new Set<InferenceRequest>();
   #padded = 0;
-  readonly #turnOver = () => {
-    this.#isTurnAsked = false;
-    this.#tell({ type: 'turn-end', nowMicros: this.#clock.nowMicros() });
-  };
-  readonly #timeUp = () => {
-    this.#armedMicros = Number.POSITIVE_INFINITY;
-    this.#tell({ type: 'timer', nowMicros: this.#clock.nowMicros() });
-  };
-  #isTurnAsked = false;
-  #timer: Timer | undefined;
-  #armedMicros = Number.POSITIVE_INFINITY;
-  /** What is left to do; more than the current action while one leads to further events. */
-  readonly #actions: Action[] = [];
-  #isActing = false;
+  readonly #driver: PolicyDriver<SequenceEvent<InferenceRequest, SequenceData, InstanceSlots>, Action>;
 
   /** @throws {RangeError} without instances, and for options that make no sense */
   constructor(options: SequenceSchedulerOptions) {
@@ -101,7 +87,6 @@ export class SequenceScheduler implements Scheduler {
     this.#controls = new ControlTensors(controlInput, maxBatchSize > 0);
     this.#clock = clock;
     this.#logger = logger;
-    this.#afterTurn = afterTurn;
     this.#runner = new BatchRunner({
       instances: options.instances,
       clock,
@@ -109,7 +94,7 @@ export class SequenceScheduler implements Scheduler {
       lookAhead: { micros: 0, most: oldest === undefined ? 1 : 2 },
       rateLimits: options.rateLimits,
       slotsFreed: (freed) => this.#batchOver(freed),
-      isEmpty: () => this.#policy.live === 0 && this.#actions.length === 0,
+      isEmpty: () => this.#policy.live === 0 && this.#driver.isIdle,
       runsAgain: (request) => this.#again.has(request),
     });
     this.#policy = new SequencePolicy({
@@ -118,6 +103,14 @@ export class SequenceScheduler implements Scheduler {
       leavesWith: oldest === undefined ? 'run' : 'offer',
       maxQueueSize,
       former: formerOf(options, this.#rules),
+    });
+    this.#driver = new PolicyDriver({
+      policy: this.#policy,
+      clock,
+      afterTurn,
+      perform: (action) => this.#perform(action),
+      acted: () => this.#runner.noteIdle(),
+      isWaiting: () => this.#policy.live > 0,
     });
     if (oldest?.preserveOrdering) {
       for (const instance of this.#runner.instances) this.#orders.set(instance, new AnswerOrder());
@@ -145,7 +138,7 @@ export class SequenceScheduler implements Scheduler {
   enqueue(request: InferenceRequest): void {
     const { correlationId: control } = this.#controls;
     if (control !== undefined && !isIdFor(request.correlationId, control)) request.fail(wrongIdType(request, control));
-    else this.#tell({ type: 'arrival', request, nowMicros: this.#clock.nowMicros() });
+    else this.#driver.tell({ type: 'arrival', request, nowMicros: this.#clock.nowMicros() });
   }
 
   /** Takes an instance's report as the measure of what the model costs. */
@@ -154,30 +147,8 @@ export class SequenceScheduler implements Scheduler {
   }
 
   stop(): Promise<void> {
-    this.#tell({ type: 'stop', nowMicros: this.#clock.nowMicros() });
+    this.#driver.tell({ type: 'stop', nowMicros: this.#clock.nowMicros() });
     return this.#runner.stop();
-  }
-
-  #tell(event: SequenceEvent<InferenceRequest, SequenceData, InstanceSlots>): void {
-    for (const action of this.#policy.decide(event)) this.#actions.push(action);
-    this.#arm();
-    // An action that answers a request may lead back here; what follows from that comes after what was decided before.
-    if (!this.#isActing) this.#act();
-  }
-
-  #act(): void {
-    this.#isActing = true;
-    let done = 0;
-    try {
-      for (let action = this.#actions[0]; action !== undefined; action = this.#actions[done]) {
-        done++;
-        this.#perform(action);
-      }
-    } finally {
-      this.#actions.splice(0, done);
-      this.#isActing = false;
-    }
-    this.#runner.noteIdle();
   }
 
   #perform(action: Action): void {
@@ -204,7 +175,7 @@ export class SequenceScheduler implements Scheduler {
   }
 
   #wait(turn: RequestTurn): void {
-    turn.request.onCancel = () => this.#tell({ type: 'cancel', turn, nowMicros: this.#clock.nowMicros() });
+    turn.request.onCancel = () => this.#driver.tell({ type: 'cancel', turn, nowMicros: this.#clock.nowMicros() });
   }
 
   #dispatch({ rows, instance, reason }: Extract<Action, { readonly type: 'dispatch' }>): void {
@@ -257,26 +228,12 @@ export class SequenceScheduler implements Scheduler {
     this.#padded -= batch.length - turns.length;
     for (const { turn } of batch) if (turn?.isPadding) turn.state?.release();
     const again = new Set(turns.filter(({ request }) => this.#again.delete(request) && !request.isDone));
-    this.#tell({ type: 'batch-over', instance, turns, again, nowMicros: this.#clock.nowMicros() });
+    this.#driver.tell({ type: 'batch-over', instance, turns, again, nowMicros: this.#clock.nowMicros() });
   }
 
   #warn({ correlationId }: Sequence<InferenceRequest, SequenceData>): void {
     const fields = { correlationId: String(correlationId) };
     this.#logger.warn(fields, `sequence ${correlationId} was ended by the START of another before it had an END`);
-  }
-
-  /** Asks for the events that the policy wants. A timer that is early is left to fire: the policy then does nothing. */
-  #arm(): void {
-    if (this.#policy.wantsTurnEnd && !this.#isTurnAsked) {
-      this.#isTurnAsked = true;
-      this.#afterTurn(this.#turnOver);
-    }
-    const wakeMicros = this.#policy.wakeMicros;
-    if (wakeMicros >= this.#armedMicros && this.#policy.live > 0) return;
-    if (wakeMicros === this.#armedMicros) return;
-    this.#timer?.cancel();
-    this.#armedMicros = wakeMicros;
-    this.#timer = wakeMicros === Number.POSITIVE_INFINITY ? undefined : this.#clock.at(wakeMicros, this.#timeUp);
   }
 }
 
