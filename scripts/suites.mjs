@@ -51,7 +51,7 @@ export function sumResults() {
  */
 export async function runTests(args = []) {
   clearResults();
-  const ok = await runTurbo(['run', 'test', '--continue', '--concurrency=1', ...args]);
+  const ok = await runTurbo(['run', 'test', '--continue', '--concurrency=2', ...args]);
   const sum = sumResults();
   return { ...sum, failed: sum.failed === 0 && !ok ? 1 : sum.failed };
 }
