@@ -11,13 +11,14 @@ const MAY_IMPORT = {
   'model-config': ['core', 'pbtxt'],
   batching: ['core'],
   protocol: ['core'],
+  'shared-memory': ['core'],
   repository: ['core', 'model-config'],
   'python-runtime': ['core', 'model-config'],
   'strategy-library': ['core', 'model-config', 'native'],
   'pytorch-backend': ['core', 'model-config', 'call-spec', 'model-archive', 'native'],
   serving: ['core', 'model-config', 'repository', 'batching'],
-  http: ['core', 'model-config', 'protocol', 'serving'],
-  grpc: ['core', 'model-config', 'serving'],
+  http: ['core', 'model-config', 'protocol', 'serving', 'shared-memory'],
+  grpc: ['core', 'model-config', 'serving', 'shared-memory'],
   testing: ['core', 'model-config'],
 };
 

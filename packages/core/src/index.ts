@@ -42,6 +42,7 @@ export {
 export type { Scheduler } from './scheduler.ts';
 export { type HeldState, SequenceState, type SequenceTurn } from './sequence.ts';
 export { elementCount, formatShape, type Shape, shapeMatches } from './shape.ts';
+export type { SharedMemoryPart, SharedMemoryTensors } from './shared-memory.ts';
 export {
   decodeBytes,
   describeTensor,
