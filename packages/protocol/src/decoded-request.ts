@@ -1,4 +1,4 @@
-import type { InferenceRequestInit, ParameterValue, RequestSignature, Tensor } from '@nereid/core';
+import type { InferenceRequestInit, ParameterValue, RequestSignature, SharedMemoryTensors, Tensor } from '@nereid/core';
 import type { RequestParameters } from './request-parameters.ts';
 import type { ModelTarget } from './request-template.ts';
 import type { ResponseFormat } from './response-format.ts';
@@ -12,6 +12,7 @@ export interface DecodedParts {
   readonly parameters: RequestParameters;
   readonly format: ResponseFormat;
   readonly signature: RequestSignature | undefined;
+  readonly sharedMemory?: SharedMemoryTensors | undefined;
 }
 
 /** An inference request as it came over the wire; pass it to `new InferenceRequest(decoded, responder)`. */
@@ -32,6 +33,8 @@ export class DecodedRequest implements InferenceRequestInit {
   readonly format: ResponseFormat;
   /** Whether the answer is to tell of the batch that the request ran in: `withBatch(response, batch)`. */
   readonly tellsBatch: boolean;
+  /** Tensors that lie in shared memory: those inputs have no data yet. Undefined when there are none. */
+  readonly sharedMemory: SharedMemoryTensors | undefined;
 
   /** @internal */
   constructor(parts: DecodedParts) {
@@ -50,5 +53,6 @@ export class DecodedRequest implements InferenceRequestInit {
     this.signature = parts.signature;
     this.format = parts.format;
     this.tellsBatch = parameters.tellsBatch;
+    this.sharedMemory = parts.sharedMemory;
   }
 }

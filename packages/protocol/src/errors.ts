@@ -6,7 +6,7 @@ import { type ErrorCode, InferenceServerError } from '@nereid/core';
  * missing or of the wrong type · `bad-parameter` the same for a parameter, or a reserved name · `bad-data` JSON tensor data that does not fit
  * datatype or shape · `bad-size` binary data too short, too long or given twice · `duplicate` a tensor named twice · `limit` larger than a
  * configured limit · `raw-request` a raw binary request that the model cannot take · `unsupported` a feature that is not implemented ·
- * `unknown-region` a shared memory region that nobody registered · `not-json` a datatype that has no JSON form.
+ * `not-json` a datatype that has no JSON form.
  */
 export type ProtocolErrorReason =
   | 'bad-json'
@@ -19,15 +19,13 @@ export type ProtocolErrorReason =
   | 'limit'
   | 'raw-request'
   | 'unsupported'
-  | 'unknown-region'
   | 'not-json';
 
 const CODES: Partial<Record<ProtocolErrorReason, ErrorCode>> = {
   unsupported: 'UNSUPPORTED',
-  'unknown-region': 'NOT_FOUND',
 };
 
-/** A message that breaks the v2 protocol. Its code is INVALID_ARG, but UNSUPPORTED for `unsupported` and NOT_FOUND for `unknown-region`. */
+/** A message that breaks the v2 protocol. Its code is INVALID_ARG, but UNSUPPORTED for `unsupported`. */
 export class ProtocolError extends InferenceServerError {
   override readonly name = 'ProtocolError';
   readonly reason: ProtocolErrorReason;

@@ -22,4 +22,4 @@ export { DEFAULT_LIMITS, type ProtocolLimits } from './limits.ts';
 export { decodeRawRequest, type RawRequest } from './raw-request.ts';
 export { type EncodedRequest, RequestDecoder, type RequestDecoderOptions } from './request-decoder.ts';
 export type { ModelTarget } from './request-template.ts';
-export { type EncodedMessage, ResponseFormat } from './response-format.ts';
+export { type EncodedMessage, type OutputForm, ResponseFormat } from './response-format.ts';

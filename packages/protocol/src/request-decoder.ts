@@ -104,6 +104,7 @@ function assemble({ target, body, headerLength, template, id }: Assembly): Decod
     parameters: template.parameters,
     format: template.format,
     signature: template.signatures?.for(target),
+    sharedMemory: template.sharedMemory,
   });
 }
 

@@ -2,7 +2,14 @@
  * The JSON header of an inference request, checked and turned into a plan: where each input's bytes come from and how the outputs are to be sent. A plan
  * without JSON tensors does not depend on the request's id or binary part, so it serves every request whose header has the same bytes.
  */
-import { type Datatype, isDatatype, RequestSignature, type Shape } from '@nereid/core';
+import {
+  type Datatype,
+  isDatatype,
+  RequestSignature,
+  type Shape,
+  type SharedMemoryPart,
+  type SharedMemoryTensors,
+} from '@nereid/core';
 import { ProtocolError } from './errors.ts';
 import { type JsonObject, JsonReader, JsonSpan, type JsonValue } from './json-reader.ts';
 import { decodeJsonTensor } from './json-tensor.ts';
@@ -11,7 +18,7 @@ import { shapeMember, stringMember, unparsable } from './members.ts';
 import { readOutputSelection } from './output-selection.ts';
 import { type RequestParameters, readRequestParameters } from './request-parameters.ts';
 import type { ResponseFormat } from './response-format.ts';
-import { asEntries, binaryDataSize, entryParameters, readRoot, refuseSharedMemory } from './tensor-entries.ts';
+import { asEntries, binaryDataSize, entryParameters, readRoot, sharedMemoryPart } from './tensor-entries.ts';
 
 /** Model a request is addressed to. The same object for the same model and version: signatures are shared by its identity. */
 export interface ModelTarget {
@@ -24,10 +31,12 @@ interface TemplateInput {
   readonly name: string;
   readonly datatype: Datatype;
   readonly shape: Shape;
-  /** Bytes to take from the binary part; 0 when `data` is there. */
+  /** Bytes to take from the binary part; 0 when they are elsewhere. */
   readonly byteSize: number;
   /** Contents that came in the header. */
   readonly data: Buffer | undefined;
+  /** Where in shared memory its contents lie. */
+  readonly part: SharedMemoryPart | undefined;
 }
 
 export interface RequestTemplate {
@@ -37,6 +46,8 @@ export interface RequestTemplate {
   readonly requestedOutputs: readonly string[];
   readonly parameters: RequestParameters;
   readonly format: ResponseFormat;
+  /** Undefined when no tensor lies in shared memory. */
+  readonly sharedMemory: SharedMemoryTensors | undefined;
   /** Bytes that must follow the header. */
   readonly binaryBytes: number;
   /** Whether header bytes alone determine everything here but the id. */
@@ -74,10 +85,20 @@ export function readTemplate(header: Buffer, limits: ProtocolLimits): RequestTem
     requestedOutputs: selection.names,
     parameters,
     format: selection.format,
+    sharedMemory: sharedMemoryOf(inputs, selection.parts),
     binaryBytes: inputs.reduce((bytes, input) => bytes + input.byteSize, 0),
     isReusable,
     signatures: isReusable && !hasBytes ? new SignatureTable() : undefined,
   };
+}
+
+function sharedMemoryOf(
+  inputs: readonly TemplateInput[],
+  outputs: ReadonlyMap<string, SharedMemoryPart>,
+): SharedMemoryTensors | undefined {
+  const parts = new Map<string, SharedMemoryPart>();
+  for (const { name, part } of inputs) if (part !== undefined) parts.set(name, part);
+  return parts.size + outputs.size === 0 ? undefined : { inputs: parts, outputs };
 }
 
 function readId(id: JsonValue | undefined): string {
@@ -105,10 +126,10 @@ function readInput(job: { entry: JsonObject; name: string; header: Buffer; limit
   const span = entry.get('data');
   const byteSize = binaryDataSize(parameters, owner);
   assertOneSource(owner, span, byteSize, parameters.get('shared_memory_region'));
-  refuseSharedMemory(parameters, owner);
-  if (!(span instanceof JsonSpan)) return { name, datatype, shape, byteSize: byteSize ?? 0, data: undefined };
+  const part = sharedMemoryPart(parameters, owner);
+  if (!(span instanceof JsonSpan)) return { name, datatype, shape, byteSize: byteSize ?? 0, data: undefined, part };
   const data = decodeJsonTensor({ name, datatype, shape, text: header, span, limits });
-  return { name, datatype, shape, byteSize: 0, data };
+  return { name, datatype, shape, byteSize: 0, data, part };
 }
 
 function assertOneSource(owner: string, ...sources: readonly (JsonValue | undefined)[]): void {

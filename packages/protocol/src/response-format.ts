@@ -1,7 +1,7 @@
 /**
  * Response side of the codec: JSON header and binary blobs of an answer. Header layout:
- * `{"id"?,"model_name","model_version","parameters"?,"outputs":[{"name","datatype","shape", "data" | "parameters":{"binary_data_size"}}]}`;
- * the blobs follow the header in the order of `outputs`.
+ * `{"id"?,"model_name","model_version","parameters"?,"outputs":[{"name","datatype","shape", ("data" | "parameters":{"binary_data_size"})?}]}`;
+ * an output in shared memory has neither. The blobs follow the header in the order of `outputs`.
  */
 import type { InferenceResponse, ParameterValue, Tensor } from '@nereid/core';
 import { quote } from './byte-text.ts';
@@ -32,6 +32,9 @@ interface ResponseShape {
 
 const MAX_CACHED = 4;
 
+/** How an output is sent; `memory` is told without its contents, which lie in shared memory. */
+export type OutputForm = 'json' | 'binary' | 'memory';
+
 /**
  * How the outputs of a request are sent. One format serves every request with the same JSON header, so it remembers the headers of
  * its last few all-binary answers: an answer of the same outputs, shapes and sizes needs no JSON at all.
@@ -40,23 +43,27 @@ export class ResponseFormat {
   /** Every output as binary data, as a raw binary request wants them. */
   static readonly binary = new ResponseFormat({ listed: new Map(), binaryByDefault: true });
 
-  readonly #listed: ReadonlyMap<string, boolean>;
+  readonly #listed: ReadonlyMap<string, OutputForm>;
   readonly #binaryByDefault: boolean;
   readonly #cached: CachedHeader[] = [];
   #nextSlot = 0;
 
   /**
-   * @param outputs.listed           whether each output the client named is binary
-   * @param outputs.binaryByDefault  the same for outputs it did not name
+   * @param outputs.listed           how each output that the client named is sent
+   * @param outputs.binaryByDefault  whether all are binary where it named none
    */
-  constructor(outputs: { readonly listed: ReadonlyMap<string, boolean>; readonly binaryByDefault: boolean }) {
+  constructor(outputs: { readonly listed: ReadonlyMap<string, OutputForm>; readonly binaryByDefault: boolean }) {
     this.#listed = outputs.listed;
     this.#binaryByDefault = outputs.binaryByDefault;
   }
 
   /** Whether the output is sent as binary data. */
   isBinary(output: string): boolean {
-    return this.#listed.get(output) ?? (this.#listed.size === 0 && this.#binaryByDefault);
+    return this.#formOf(output) === 'binary';
+  }
+
+  #formOf(output: string): OutputForm {
+    return this.#listed.get(output) ?? (this.#listed.size === 0 && this.#binaryByDefault ? 'binary' : 'json');
   }
 
   /**
@@ -89,7 +96,7 @@ export class ResponseFormat {
   #buildText(response: InferenceResponse): string {
     const names = `"model_name":${quote(response.modelName)},"model_version":${quote(response.modelVersion)}`;
     const parameters = parametersText(response.parameters);
-    const outputs = response.outputs.map((output) => outputText(output, this.isBinary(output.name)));
+    const outputs = response.outputs.map((output) => outputText(output, this.#formOf(output.name)));
     const text = `${names}${parameters},"outputs":[${outputs.join(',')}]}`;
     if (parameters === '' && response.outputs.every((output) => this.isBinary(output.name)))
       this.#remember(response, text);
@@ -137,11 +144,21 @@ function sameShape(left: readonly number[], right: readonly number[]): boolean {
   return true;
 }
 
-function outputText(output: Tensor, isBinary: boolean): string {
-  const tail = isBinary
-    ? `"parameters":{"binary_data_size":${output.data.byteLength}}`
-    : `"data":${tensorText(output)}`;
-  return `{"name":${quote(output.name)},"datatype":"${output.datatype}","shape":[${output.shape.join(',')}],${tail}}`;
+function outputText(output: Tensor, form: OutputForm): string {
+  return `{"name":${quote(output.name)},"datatype":"${output.datatype}","shape":[${output.shape.join(',')}]${contentsText(output, form)}}`;
+}
+
+function contentsText(output: Tensor, form: OutputForm): string {
+  switch (form) {
+    case 'json':
+      return `,"data":${tensorText(output)}`;
+    case 'binary':
+      return `,"parameters":{"binary_data_size":${output.data.byteLength}}`;
+    case 'memory':
+      return '';
+    default:
+      return form satisfies never;
+  }
 }
 
 function parametersText(parameters: ReadonlyMap<string, ParameterValue> | undefined): string {

@@ -1,8 +1,9 @@
 /** The entries of `inputs` and `outputs` of a message, read one by one so that unknown members cost nothing and `data` stays a span. */
+import type { SharedMemoryPart } from '@nereid/core';
 import { ProtocolError } from './errors.ts';
 import type { JsonObject, JsonReader, JsonValue } from './json-reader.ts';
 import type { ProtocolLimits } from './limits.ts';
-import { isObject, parameterError, stringParameter, unparsable } from './members.ts';
+import { isObject, parameterError, stringParameter, unparsable, unsignedParameter } from './members.ts';
 
 const MEMBERS = new Set(['name', 'shape', 'datatype', 'parameters', 'data']);
 
@@ -60,12 +61,28 @@ export function entryParameters(entry: JsonObject, owner: string): JsonObject {
   return parameters;
 }
 
-/** @throws {ProtocolError} `unknown-region` when the entry asks for shared memory: no region can be registered */
-export function refuseSharedMemory(parameters: JsonObject, owner: string): void {
-  const region = parameters.get('shared_memory_region');
-  if (region === undefined) return;
-  const name = stringParameter(region, { key: 'shared_memory_region', owner });
-  throw new ProtocolError('unknown-region', `Unable to find shared memory region: '${name}', named by ${owner}`);
+/**
+ * Where in shared memory the tensor of an entry lies; undefined when it does not.
+ * @throws {ProtocolError} `bad-parameter` when the size is missing, or one of the three is of a wrong type
+ */
+export function sharedMemoryPart(parameters: JsonObject, owner: string): SharedMemoryPart | undefined {
+  const value = parameters.get('shared_memory_region');
+  if (value === undefined) return undefined;
+  const region = stringParameter(value, { key: 'shared_memory_region', owner });
+  const size = parameters.get('shared_memory_byte_size');
+  if (size === undefined) {
+    throw new ProtocolError(
+      'bad-parameter',
+      `${owner} names a 'shared_memory_region' without 'shared_memory_byte_size'`,
+    );
+  }
+  const offset = parameters.get('shared_memory_offset') ?? 0;
+  return {
+    region,
+    // Beyond the safe range a double is exact enough: no region is so large.
+    offset: Number(unsignedParameter(offset, { key: 'shared_memory_offset', owner })),
+    byteSize: Number(unsignedParameter(size, { key: 'shared_memory_byte_size', owner })),
+  };
 }
 
 /** Byte count in `binary_data_size`; undefined when the entry has none. */

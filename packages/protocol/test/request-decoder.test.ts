@@ -32,6 +32,12 @@ const jsonTensor = (name: string, data: readonly unknown[], shape = [1, 3]) => (
   shape,
   data,
 });
+const memoryTensor = (more: object, name = 'a') => ({
+  name,
+  datatype: 'FP32',
+  shape: [1, 3],
+  parameters: { shared_memory_region: 'r', shared_memory_byte_size: 12, ...more },
+});
 const A = jsonTensor('a', [1, 2, 3]);
 
 function failureOf(run: () => unknown): ProtocolError {
@@ -58,6 +64,31 @@ describe('RequestDecoder', () => {
       ['b', [1, 2], headerLength + 12, 8],
     ]);
     expect(inputs.every((input) => input.data.buffer === body.buffer)).toBe(true);
+  });
+
+  it('tells of tensors in shared memory, which take nothing of the binary part', () => {
+    const header = {
+      inputs: [memoryTensor({ shared_memory_offset: 24 }), binaryTensor('b', 12), memoryTensor({}, 'c')],
+      outputs: [memoryTensor({ shared_memory_region: 's' }, 'y'), { name: 'z' }],
+    };
+    for (let i = 0; i < 2; i++) {
+      const { inputs, requestedOutputs, sharedMemory, signature } = decoder.decode(message(header, [blob(1, 2, 3)]));
+      expect(inputs.map(({ name, data }) => [name, data.byteLength])).toEqual([
+        ['a', 0],
+        ['b', 12],
+        ['c', 0],
+      ]);
+      expect(sharedMemory).toEqual({
+        inputs: new Map([
+          ['a', { region: 'r', offset: 24, byteSize: 12 }],
+          ['c', { region: 'r', offset: 0, byteSize: 12 }],
+        ]),
+        outputs: new Map([['y', { region: 's', offset: 0, byteSize: 12 }]]),
+      });
+      expect(requestedOutputs).toEqual(['y', 'z']);
+      expect(signature).toBeDefined();
+    }
+    expect(decoder.decode(json({ inputs: [A] })).sharedMemory).toBeUndefined();
   });
 
   it('reads the example of the reference: one binary input, one JSON input, a binary output', () => {
@@ -189,8 +220,8 @@ describe('RequestDecoder', () => {
       [{ name: 'y', parameters: { binary_data: 1 } }, 'INVALID_ARG', "'binary_data' of output 'y' must be a boolean"],
       [
         { name: 'y', parameters: { shared_memory_region: 'r' } },
-        'NOT_FOUND',
-        "Unable to find shared memory region: 'r'",
+        'INVALID_ARG',
+        "output 'y' names a 'shared_memory_region' without 'shared_memory_byte_size'",
       ],
       [{ name: 'y', parameters: { shared_memory_region: 'r', binary_data: true } }, 'INVALID_ARG', 'cannot combine'],
       [{ name: 'y', parameters: { shared_memory_region: 'r', classification: 1 } }, 'INVALID_ARG', 'cannot combine'],
@@ -309,10 +340,22 @@ describe('RequestDecoder', () => {
       "'binary_data_size' of input 'a'",
     ],
     [
-      'shared memory',
+      'shared memory without a size',
       { inputs: [{ name: 'a', datatype: 'FP32', shape: [1], parameters: { shared_memory_region: 'r' } }] },
-      'unknown-region',
-      "Unable to find shared memory region: 'r', named by input 'a'",
+      'bad-parameter',
+      "input 'a' names a 'shared_memory_region' without 'shared_memory_byte_size'",
+    ],
+    [
+      'shared memory at a negative offset',
+      { inputs: [memoryTensor({ shared_memory_offset: -4 })] },
+      'bad-parameter',
+      "parameter 'shared_memory_offset' of input 'a' must be an unsigned integer",
+    ],
+    [
+      'shared memory whose region is a number',
+      { inputs: [memoryTensor({ shared_memory_region: 1 })] },
+      'bad-parameter',
+      "parameter 'shared_memory_region' of input 'a' must be a string",
     ],
     [
       'binary input without binary part',
@@ -326,7 +369,7 @@ describe('RequestDecoder', () => {
     const error = failureOf(() => decoder.decode(json(header)));
     expect([error.reason, error.message]).toEqual([reason, expect.stringContaining(text)]);
     expect(error).toBeInstanceOf(InferenceServerError);
-    expect(error.code).toBe(reason === 'unknown-region' ? 'NOT_FOUND' : 'INVALID_ARG');
+    expect(error.code).toBe('INVALID_ARG');
   });
 
   it('names the first failure in the order id, parameters, inputs, outputs, binary part', () => {

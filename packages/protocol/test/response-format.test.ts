@@ -32,12 +32,22 @@ describe('ResponseFormat', () => {
     expect(encoded).toEqual({ header, blobs: [], byteLength: header.length, headerLength: undefined });
   });
 
+  it('tells an output in shared memory by name, datatype and shape alone', () => {
+    const format = new ResponseFormat({ listed: new Map([['a', 'memory']]), binaryByDefault: false });
+    const output = { ...fp32('a', [2], 1, 2), data: Buffer.alloc(0) };
+    expect(format.encode(response(output), '')).toMatchObject({
+      header: expect.stringContaining('"outputs":[{"name":"a","datatype":"FP32","shape":[2]}]}'),
+      blobs: [],
+      headerLength: undefined,
+    });
+  });
+
   it('mixes both forms by output, blobs in the order of the outputs, as views', () => {
     const format = new ResponseFormat({
       listed: new Map([
-        ['a', true],
-        ['b', false],
-        ['c', true],
+        ['a', 'binary'],
+        ['b', 'json'],
+        ['c', 'binary'],
       ]),
       binaryByDefault: false,
     });
@@ -117,8 +127,8 @@ describe('decodeInferResponse', () => {
   it('reads back both forms', () => {
     const format = new ResponseFormat({
       listed: new Map([
-        ['a', true],
-        ['w', false],
+        ['a', 'binary'],
+        ['w', 'json'],
       ]),
       binaryByDefault: false,
     });

@@ -68,7 +68,12 @@ describe('response', () => {
   it('is decoded to what was encoded, for every choice of forms', () => {
     fc.assert(
       fc.property(tensors, fc.string({ unit: 'grapheme' }), fc.nat(), (outputs, id, choice) => {
-        const listed = new Map(outputs.map(({ name }, index) => [name, ((choice >> index) & 1) === 1]));
+        const listed = new Map(
+          outputs.map(({ name }, index) => [
+            name,
+            ((choice >> index) & 1) === 1 ? ('binary' as const) : ('json' as const),
+          ]),
+        );
         const format = new ResponseFormat({ listed, binaryByDefault: false });
         const { header, blobs, headerLength, byteLength } = format.encode(
           { modelName: 'm', modelVersion: '3', outputs },
