@@ -9,14 +9,16 @@ import {
 } from '@nereid/protocol';
 import { type Answer, errorAnswer, healthAnswer, jsonAnswer } from './answer.ts';
 import { HttpError } from './errors.ts';
+import { answerMemoryCall } from './memory-calls.ts';
 import type { HttpSettings } from './options.ts';
+import { parseJson } from './parse-json.ts';
 import type { Route } from './routes.ts';
 
 export type CallRoute = Exclude<Route, { kind: 'infer' }>;
 
 /** Whether the call reads a body. */
 export function takesBody(route: CallRoute): boolean {
-  return route.kind === 'index' || route.kind === 'weights';
+  return route.kind === 'index' || route.kind === 'weights' || route.kind === 'memory-register';
 }
 
 /**
@@ -49,6 +51,10 @@ export function answerCall(route: CallRoute, body: string, settings: HttpSetting
       return jsonAnswer(encodeRepositoryIndex(index(body, settings)));
     case 'weights':
       return updateWeights(route, body, settings);
+    case 'memory-status':
+    case 'memory-register':
+    case 'memory-unregister':
+      return answerMemoryCall(route, body, settings.sharedMemory);
     case 'load':
     case 'unload':
       throw refuseControl(route);
@@ -108,14 +114,6 @@ function readsReadyOnly(body: string): boolean {
     'bad-body',
     `Unable to parse 'ready': expected a boolean, found ${JSON.stringify(request.ready)}`,
   );
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new HttpError('bad-body', `failed to parse the request JSON buffer: ${String(error)}`, { cause: error });
-  }
 }
 
 function refuseControl({ kind, name, repository }: { kind: string; name: string; repository: string }): HttpError {

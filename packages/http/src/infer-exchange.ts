@@ -8,9 +8,17 @@ import {
   type InferenceResponse,
   type InferenceServerError,
   type Responder,
+  type SharedMemoryTensors,
   withBatch,
 } from '@nereid/core';
-import { type EncodedMessage, encodeError, type ModelTarget, ResponseFormat } from '@nereid/protocol';
+import {
+  type DecodedRequest,
+  type EncodedMessage,
+  encodeError,
+  type ModelTarget,
+  ResponseFormat,
+} from '@nereid/protocol';
+import { RequestMemory } from '@nereid/shared-memory';
 import { describeFailure } from './answer.ts';
 import { headerList } from './answer-head.ts';
 import { type BodySink, readBody } from './body-reader.ts';
@@ -46,6 +54,8 @@ export class InferExchange implements Responder, BodySink, Watcher {
   #request: InferenceRequest | undefined;
   #format = ResponseFormat.binary;
   #tellsBatch = false;
+  /** Undefined for requests that name no region. */
+  #memory: RequestMemory | undefined;
   /** An answer of the model that is not the final one yet, or whose memory the socket still reads. */
   #held: InferenceResponse | undefined;
   #isAnswered = false;
@@ -134,12 +144,30 @@ export class InferExchange implements Responder, BodySink, Watcher {
       const decoded = this.#endpoint.decode(this.#target, body, this.#headerLength);
       this.#format = decoded.format;
       this.#tellsBatch = decoded.tellsBatch;
+      if (decoded.sharedMemory !== undefined) {
+        void this.#inferFromMemory(decoded, decoded.sharedMemory);
+        return;
+      }
       this.#request = new InferenceRequest(decoded, this);
     } catch (thrown) {
       this.#refuseContent(thrown);
       return;
     }
     this.#endpoint.settings.engine.infer(this.#request);
+  }
+
+  async #inferFromMemory(decoded: DecodedRequest, tensors: SharedMemoryTensors): Promise<void> {
+    const { engine, sharedMemory } = this.#endpoint.settings;
+    try {
+      this.#memory = new RequestMemory(sharedMemory, tensors);
+      const inputs = await this.#memory.readInputs(decoded.inputs);
+      if (this.#isClosed) return;
+      this.#request = new InferenceRequest({ ...decoded, inputs }, this);
+    } catch (thrown) {
+      this.#refuseContent(thrown);
+      return;
+    }
+    engine.infer(this.#request);
   }
 
   /** The model counts before the content: it may have gone since its path was remembered. */
@@ -153,6 +181,30 @@ export class InferExchange implements Responder, BodySink, Watcher {
   }
 
   #answer(response: InferenceResponse): void {
+    if (this.#memory === undefined) this.#send(response);
+    else void this.#answerIntoMemory(response, this.#memory);
+  }
+
+  async #answerIntoMemory(response: InferenceResponse, memory: RequestMemory): Promise<void> {
+    // Not to be released while the outputs are written, whatever becomes of the client.
+    this.#held = undefined;
+    let rest: InferenceResponse;
+    try {
+      rest = await memory.writeOutputs(response);
+    } catch (thrown) {
+      response.release?.();
+      this.refuse(thrown);
+      return;
+    }
+    if (this.#isClosed) {
+      response.release?.();
+      return;
+    }
+    this.#held = response;
+    this.#send(rest);
+  }
+
+  #send(response: InferenceResponse): void {
     try {
       const batch = this.#tellsBatch ? this.#request?.batch : undefined;
       const told = batch === undefined ? response : withBatch(response, batch);
@@ -228,6 +280,7 @@ export class InferExchange implements Responder, BodySink, Watcher {
   /** Nothing is left to do, nor to hear of the client. */
   #settle(): void {
     this.#release();
+    this.#memory?.close();
     unwatchClient(this.#message.socket, this);
   }
 

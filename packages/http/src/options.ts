@@ -1,6 +1,7 @@
 import { type Logger, silentLogger } from '@nereid/core';
 import type { ProtocolLimits } from '@nereid/protocol';
 import type { InferenceEngine } from '@nereid/serving';
+import { SharedMemoryRegions } from '@nereid/shared-memory';
 import manifest from '../package.json' with { type: 'json' };
 
 /** What the front end needs and how far it trusts its clients. */
@@ -9,6 +10,8 @@ export interface NereidHttpOptions {
   readonly engine: InferenceEngine;
   /** Whether clients may exchange the weights of models for those of a file in the model directory. Default false. */
   readonly allowWeightUpdates?: boolean;
+  /** Regions that clients register and use; the same ones for every protocol of a server. Default: clients may register none. */
+  readonly sharedMemory?: SharedMemoryRegions;
   /** Receives unexpected failures, whole; clients see a bland message. Default: drops them. */
   readonly logger?: Logger;
   /** `name` in the server metadata. Default `nereid`. */
@@ -43,19 +46,28 @@ const DEFAULT_MAX_INPUT_BYTES = 64 * 1024 * 1024;
 const DEFAULT_MAX_BODY_BYTES = 2 ** 31 - 1;
 
 /** Names and order of the original, without what is not implemented here. */
-const EXTENSIONS = ['model_repository', 'model_configuration', 'binary_tensor_data', 'parameters', 'statistics'];
+const EXTENSIONS = [
+  'model_repository',
+  'model_configuration',
+  'system_shared_memory',
+  'binary_tensor_data',
+  'parameters',
+  'statistics',
+];
 
 export const SIZE_ADVICE = 'Use --http-max-input-size to increase the limit.';
 
 export function resolveOptions(options: NereidHttpOptions): HttpSettings {
   const maxInputBytes = options.maxInputBytes ?? DEFAULT_MAX_INPUT_BYTES;
+  const sharedMemory = options.sharedMemory ?? new SharedMemoryRegions({ isEnabled: false });
   return {
     engine: options.engine,
     allowWeightUpdates: options.allowWeightUpdates ?? false,
+    sharedMemory,
     logger: options.logger ?? silentLogger,
     serverName: options.serverName ?? 'nereid',
     serverVersion: options.serverVersion ?? manifest.version,
-    extensions: options.extensions ?? EXTENSIONS,
+    extensions: options.extensions ?? extensionsOf(sharedMemory),
     maxInputBytes,
     maxBodyBytes: options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES,
     limits: {
@@ -68,4 +80,8 @@ export function resolveOptions(options: NereidHttpOptions): HttpSettings {
     sendTimeoutMs: options.sendTimeoutMs ?? 60_000,
     retryAfterSeconds: options.retryAfterSeconds ?? 1,
   };
+}
+
+function extensionsOf({ isEnabled }: SharedMemoryRegions): readonly string[] {
+  return isEnabled ? EXTENSIONS : EXTENSIONS.filter((name) => name !== 'system_shared_memory');
 }

@@ -1,7 +1,8 @@
 /**
  * Paths of the protocol. `M` = `/v2/models/NAME[/versions/N]`:
  * `/v2` · `/v2/health/{live,ready}` · `M` · `M/{ready,config,stats,infer,weights}` · `/v2/models/stats` · `/v2/repository[/REPO]/index` ·
- * `/v2/repository[/REPO]/models/NAME/{load,unload}`. Case matters, a trailing slash does not belong, the query is ignored.
+ * `/v2/repository[/REPO]/models/NAME/{load,unload}` · `/v2/{system,cuda}sharedmemory[/region/NAME]/{status,unregister}` ·
+ * `/v2/{system,cuda}sharedmemory/region/NAME/register`. Case matters, a trailing slash does not belong, the query is ignored.
  */
 
 type ModelRouteKind = 'model' | 'model-ready' | 'config' | 'stats' | 'weights';
@@ -12,14 +13,32 @@ interface ModelAddress {
   readonly version: string;
 }
 
+type MemoryRouteKind = 'memory-status' | 'memory-register' | 'memory-unregister';
+
+/** A call about shared memory; `region` is '' for all. */
+export interface MemoryRoute {
+  readonly kind: MemoryRouteKind;
+  readonly memory: 'system' | 'cuda';
+  readonly region: string;
+}
+
 export type Route =
   | { readonly kind: 'live' | 'ready' | 'server' | 'all-stats' | 'index' }
   | ({ readonly kind: ModelRouteKind } & ModelAddress)
   | ({ readonly kind: 'infer' } & ModelAddress)
   /** `repository` is '' when the path names none. */
-  | { readonly kind: 'load' | 'unload'; readonly name: string; readonly repository: string };
+  | { readonly kind: 'load' | 'unload'; readonly name: string; readonly repository: string }
+  | MemoryRoute;
 
-const POST_ROUTES: ReadonlySet<Route['kind']> = new Set(['infer', 'weights', 'index', 'load', 'unload']);
+const POST_ROUTES: ReadonlySet<Route['kind']> = new Set([
+  'infer',
+  'weights',
+  'index',
+  'load',
+  'unload',
+  'memory-register',
+  'memory-unregister',
+]);
 
 /** The one method a route answers to. */
 export function methodOf(route: Route): 'GET' | 'POST' {
@@ -45,6 +64,10 @@ export function matchRoute(path: string): Route | undefined {
       return matchModel(rest);
     case 'repository':
       return matchRepository(rest);
+    case 'systemsharedmemory':
+      return matchMemory('system', rest);
+    case 'cudasharedmemory':
+      return matchMemory('cuda', rest);
     default:
       return undefined;
   }
@@ -85,6 +108,21 @@ function matchRepository(segments: readonly string[]): Route | undefined {
   if (group !== 'models' || name === undefined || name === '' || extra.length > 0) return undefined;
   if (action !== 'load' && action !== 'unload') return undefined;
   return { kind: action, name: decodeName(name), repository: decodeName(repository) };
+}
+
+const MEMORY_ACTIONS = new Map<string | undefined, MemoryRouteKind>([
+  ['status', 'memory-status'],
+  ['register', 'memory-register'],
+  ['unregister', 'memory-unregister'],
+]);
+
+function matchMemory(memory: MemoryRoute['memory'], segments: readonly string[]): MemoryRoute | undefined {
+  const isNamed = segments[0] === 'region';
+  const [name = '', action, ...extra] = isNamed ? segments.slice(1) : ['', ...segments];
+  const kind = MEMORY_ACTIONS.get(action);
+  if (kind === undefined || extra.length > 0 || (name === '') === isNamed) return undefined;
+  if (kind === 'memory-register' && !isNamed) return undefined;
+  return { kind, memory, region: decodeName(name) };
 }
 
 /** Decimal version without leading zeros; undefined when it is none. */

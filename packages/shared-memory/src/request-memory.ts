@@ -1,4 +1,4 @@
-import type { SharedMemoryTensors, Tensor } from '@nereid/core';
+import type { InferenceResponse, SharedMemoryTensors, Tensor } from '@nereid/core';
 import type { RegionUse } from './region-use.ts';
 import type { SharedMemoryRegions } from './regions.ts';
 
@@ -45,12 +45,14 @@ export class RequestMemory {
 
   /**
    * Writes the outputs that belong into regions. Where one is too large for its part none is written.
-   * A promise, where there is one, settles once the memory of the outputs is no longer read; it rejects with a SharedMemoryError `bad-part` or `io`.
-   * @returns the outputs, those in regions without their bytes
+   * A promise, where there is one, settles once the memory of the response is no longer read; it rejects with a SharedMemoryError `bad-part` or `io`.
+   * @returns the response, its outputs in regions without their bytes; `release` remains with the one that was given
    * @throws {SharedMemoryError} `too-small`
    */
-  writeOutputs(outputs: readonly Tensor[]): readonly Tensor[] | Promise<readonly Tensor[]> {
-    const rest = outputs.map((tensor) => (this.#outputs.has(tensor.name) ? { ...tensor, data: NOTHING } : tensor));
+  writeOutputs(response: InferenceResponse): InferenceResponse | Promise<InferenceResponse> {
+    const { modelName, modelVersion, outputs, parameters } = response;
+    const told = outputs.map((tensor) => (this.#outputs.has(tensor.name) ? { ...tensor, data: NOTHING } : tensor));
+    const rest = { modelName, modelVersion, outputs: told, ...(parameters !== undefined && { parameters }) };
     for (const { name, data } of outputs) this.#outputs.get(name)?.assertHolds(name, data.byteLength);
     const writes = outputs.flatMap((tensor) => this.#write(tensor) ?? []);
     return writes.length === 0 ? rest : settled(writes).then(() => rest);

@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ShmObject } from '@nereid/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SharedMemoryError, SharedMemoryRegions } from '../src/index.ts';
-import { ShmObject } from './shm-object.ts';
 
 const EIGHT = Buffer.from([1, 2, 3, 4, 5, 6, 7, 8]);
 

@@ -1,7 +1,7 @@
 import type { SharedMemoryPart, Tensor } from '@nereid/core';
+import { ShmObject } from '@nereid/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RequestMemory, SharedMemoryRegions } from '../src/index.ts';
-import { ShmObject } from './shm-object.ts';
 
 const tensor = (name: string, bytes: readonly number[] = []): Tensor => ({
   name,
@@ -9,6 +9,8 @@ const tensor = (name: string, bytes: readonly number[] = []): Tensor => ({
   shape: [bytes.length],
   data: Buffer.from(bytes),
 });
+
+const response = (...outputs: Tensor[]) => ({ modelName: 'm', modelVersion: '1', outputs });
 
 const at = (offset: number, byteSize: number): SharedMemoryPart => ({ region: 'r', offset, byteSize });
 
@@ -44,8 +46,8 @@ describe.each([
 
   it('writes outputs into their regions and keeps their shapes alone', async () => {
     const memory = open({}, { y: at(1, 4), z: at(6, 2) });
-    const rest = await memory.writeOutputs([tensor('x', [7]), tensor('y', [9, 9, 9]), tensor('z', [0, 0])]);
-    expect(rest.map(({ name, shape, data }) => [name, ...shape, data.length])).toEqual([
+    const rest = await memory.writeOutputs(response(tensor('x', [7]), tensor('y', [9, 9, 9]), tensor('z', [0, 0])));
+    expect(rest.outputs.map(({ name, shape, data }) => [name, ...shape, data.length])).toEqual([
       ['x', 1, 1],
       ['y', 3, 0],
       ['z', 2, 0],
@@ -56,7 +58,7 @@ describe.each([
 
   it('writes nothing when one output is too large, and says both sizes', () => {
     const memory = open({}, { y: at(0, 4), z: at(6, 2) });
-    expect(() => memory.writeOutputs([tensor('y', [9]), tensor('z', [1, 2, 3])])).toThrow(
+    expect(() => memory.writeOutputs(response(tensor('y', [9]), tensor('z', [1, 2, 3])))).toThrow(
       "shared memory size specified with the request for output 'z' (2 bytes) should be at least 3 bytes to hold the results",
     );
     expect([...object.bytes]).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
@@ -67,9 +69,9 @@ describe.each([
     const memory = open({ a: at(0, 2), b: at(2, 6) }, { y: at(0, 3), z: at(6, 2) });
     object.truncate(4);
     await expect(async () => memory.readInputs([tensor('a'), tensor('b')])).rejects.toThrow('has become too short');
-    await expect(async () => memory.writeOutputs([tensor('y', [1, 1, 1]), tensor('z', [2, 2])])).rejects.toThrow(
-      'has become too short',
-    );
+    await expect(async () =>
+      memory.writeOutputs(response(tensor('y', [1, 1, 1]), tensor('z', [2, 2]))),
+    ).rejects.toThrow('has become too short');
     memory.close();
     expect(memory.isClosed).toBe(true);
   });
