@@ -3,11 +3,10 @@ import { InferenceServerError } from '@nereid/core';
 import { modelConfigToMessage, modelConfigType } from '@nereid/model-config';
 import type { ModelMetadata, ModelStatistics, TensorMetadata } from '@nereid/serving';
 import { GrpcError } from './errors.ts';
+import { MEMORY_ANSWERS } from './memory-methods.ts';
 import type { GrpcSettings } from './options.ts';
+import { type Answer, nameOf, type Plain, text } from './plain-message.ts';
 import { messageType } from './schema.ts';
-
-/** A message as protobufjs takes and gives it: fields in lowerCamelCase, those at their default left out. */
-type Plain = Readonly<Record<string, unknown>>;
 
 export interface Method {
   /**
@@ -18,8 +17,6 @@ export interface Method {
    */
   answer(body: Uint8Array, settings: GrpcSettings): Uint8Array;
 }
-
-type Answer = (request: Plain, settings: GrpcSettings) => Plain;
 
 const SERVING = 1;
 const NOT_SERVING = 2;
@@ -46,12 +43,7 @@ const ANSWERS: Readonly<Record<string, Answer>> = {
   RepositoryIndex: (request, settings) => ({ models: index(request, settings) }),
   RepositoryModelLoad: (request) => refuseControl('load', request),
   RepositoryModelUnload: (request) => refuseControl('unload', request),
-  SystemSharedMemoryStatus: (request) => noRegions('system', request),
-  SystemSharedMemoryRegister: (request) => refuseSharedMemory('system', request),
-  SystemSharedMemoryUnregister: () => ({}),
-  CudaSharedMemoryStatus: (request) => noRegions('CUDA', request),
-  CudaSharedMemoryRegister: (request) => refuseSharedMemory('CUDA', request),
-  CudaSharedMemoryUnregister: () => ({}),
+  ...MEMORY_ANSWERS,
   TraceSetting: () => {
     throw new GrpcError('not-allowed', 'tracing is not supported by this server');
   },
@@ -90,13 +82,6 @@ function decode(type: string, body: Uint8Array): Plain {
     throw new GrpcError('bad-message', `the message is no ${type}: ${String(thrown)}`, { cause: thrown });
   }
 }
-
-function text(request: Plain, field: string): string {
-  const value = request[field];
-  return typeof value === 'string' ? value : '';
-}
-
-const nameOf = (request: Plain) => text(request, 'name');
 
 /** @throws {GrpcError} for a version that is none: over HTTP no path has it */
 function versionOf(request: Plain): string {
@@ -153,18 +138,5 @@ function refuseControl(kind: string, request: Plain): never {
   throw new GrpcError(
     'not-allowed',
     `explicit model load / unload is not allowed: models are loaded at start-up only, '${kind}' of '${text(request, 'modelName')}' was refused`,
-  );
-}
-
-function noRegions(kind: string, request: Plain): Plain {
-  const name = nameOf(request);
-  if (name === '') return {};
-  throw new InferenceServerError('NOT_FOUND', `Unable to find ${kind} shared memory region: '${name}'`);
-}
-
-function refuseSharedMemory(kind: string, request: Plain): never {
-  throw new GrpcError(
-    'unsupported',
-    `${kind} shared memory is not supported, region '${nameOf(request)}' was not registered; send tensors in the request`,
   );
 }

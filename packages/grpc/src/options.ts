@@ -1,5 +1,6 @@
 import { type Logger, silentLogger } from '@nereid/core';
 import type { InferenceEngine } from '@nereid/serving';
+import { SharedMemoryRegions } from '@nereid/shared-memory';
 import manifest from '../package.json' with { type: 'json' };
 import { DEFAULT_LIMITS, type InferLimits } from './infer/request.ts';
 
@@ -8,6 +9,8 @@ export type CompressionLevel = 'none' | 'low' | 'medium' | 'high';
 
 export interface GrpcOptions {
   readonly engine: InferenceEngine;
+  /** Regions that clients register and use; the same ones for every protocol of a server. Default: clients may register none. */
+  readonly sharedMemory?: SharedMemoryRegions;
   /** Told of failures that are not the client's. Silent by default. */
   readonly logger?: Logger;
   /** Longest message that is taken, and longest that a compressed one may become, in bytes. Default 2 GiB − 1. */
@@ -32,13 +35,22 @@ export interface GrpcSettings extends Omit<Required<GrpcOptions>, 'limits'> {
 }
 
 /** Names and order of the original, without what is not implemented here. */
-const EXTENSIONS = ['model_repository', 'model_configuration', 'binary_tensor_data', 'parameters', 'statistics'];
+const EXTENSIONS = [
+  'model_repository',
+  'model_configuration',
+  'system_shared_memory',
+  'binary_tensor_data',
+  'parameters',
+  'statistics',
+];
 
 const MAX_MESSAGE_BYTES = 2 ** 31 - 1;
 
 export function resolveOptions(options: GrpcOptions): GrpcSettings {
+  const sharedMemory = options.sharedMemory ?? new SharedMemoryRegions({ isEnabled: false });
   return {
     engine: options.engine,
+    sharedMemory,
     logger: options.logger ?? silentLogger,
     maxMessageBytes: options.maxMessageBytes ?? MAX_MESSAGE_BYTES,
     limits: { ...DEFAULT_LIMITS, ...options.limits },
@@ -47,6 +59,10 @@ export function resolveOptions(options: GrpcOptions): GrpcSettings {
     maxStreamRequests: options.maxStreamRequests ?? 1024,
     serverName: options.serverName ?? 'nereid',
     serverVersion: options.serverVersion ?? manifest.version,
-    extensions: options.extensions ?? EXTENSIONS,
+    extensions: options.extensions ?? extensionsOf(sharedMemory),
   };
+}
+
+function extensionsOf({ isEnabled }: SharedMemoryRegions): readonly string[] {
+  return isEnabled ? EXTENSIONS : EXTENSIONS.filter((name) => name !== 'system_shared_memory');
 }

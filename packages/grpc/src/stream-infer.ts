@@ -1,10 +1,12 @@
 import {
   InferenceRequest,
+  type InferenceRequestInit,
   type InferenceResponse,
   InferenceServerError,
   type Responder,
   withBatch,
 } from '@nereid/core';
+import { RequestMemory } from '@nereid/shared-memory';
 import type { Call, CallHandler } from './call.ts';
 import { addressOf, type DecodedInferRequest, decodeInferRequest } from './infer/request.ts';
 import {
@@ -19,13 +21,17 @@ import { refusalOf } from './refusal.ts';
 import { statusOf } from './status.ts';
 
 interface Waiting {
-  readonly message: EncodedPieces;
-  readonly written: () => void;
+  /** Undefined while its outputs are being written into shared memory. */
+  message: EncodedPieces | undefined;
+  written: () => void;
 }
 
 /** A request of a stream in the order they came, with the answers that wait for those before it. */
 interface Place {
-  readonly request: InferenceRequest | undefined;
+  /** Undefined until the engine gets it, and for what is no request. */
+  request: InferenceRequest | undefined;
+  /** Undefined for requests that name no region. */
+  readonly memory: RequestMemory | undefined;
   readonly wantsEmptyFinal: boolean;
   readonly tellsBatch: boolean;
   readonly waiting: Waiting[];
@@ -46,6 +52,9 @@ export class StreamInfer implements CallHandler, Responder {
   readonly #placeOf = new Map<InferenceRequest, Place>();
   /** The request that the engine is being given: what it fails with now is a refusal. */
   #issuing: InferenceRequest | undefined;
+  /** Pending while inputs in shared memory are read: what comes meanwhile waits, as requests reach the engine in their order. */
+  #reading: Promise<void> | undefined;
+  #isCancelled = false;
   #isHalfClosed = false;
   #isPaused = false;
 
@@ -56,23 +65,22 @@ export class StreamInfer implements CallHandler, Responder {
   }
 
   message(bytes: Buffer): void {
-    let request: InferenceRequest;
+    const { limits, sharedMemory, engine } = this.#settings;
     let decoded: DecodedInferRequest;
+    let memory: RequestMemory | undefined;
     try {
-      decoded = decodeInferRequest(bytes, this.#settings.limits);
-      request = new InferenceRequest(decoded, this);
+      decoded = decodeInferRequest(bytes, limits);
+      memory = decoded.sharedMemory && new RequestMemory(sharedMemory, decoded.sharedMemory);
     } catch (thrown) {
-      this.#refuse(bytes, refusalOf(bytes, thrown, this.#settings.engine));
+      this.#refuse(bytes, refusalOf(bytes, thrown, engine));
       return;
     }
     const { wantsEmptyFinal, tellsBatch } = decoded;
-    const place: Place = { request, wantsEmptyFinal, tellsBatch, waiting: [], isDone: false };
+    const place: Place = { request: undefined, memory, wantsEmptyFinal, tellsBatch, waiting: [], isDone: false };
     this.#places.push(place);
-    this.#placeOf.set(request, place);
     this.#holdBack();
-    this.#issuing = request;
-    this.#settings.engine.infer(request);
-    this.#issuing = undefined;
+    if (memory === undefined && this.#reading === undefined) this.#issue(place, decoded);
+    else this.#issueInTurn(place, decoded, bytes);
   }
 
   halfClosed(): void {
@@ -81,11 +89,44 @@ export class StreamInfer implements CallHandler, Responder {
   }
 
   cancelled(): void {
-    for (const { request, waiting } of this.#places.splice(0)) {
+    this.#isCancelled = true;
+    for (const { request, waiting, memory } of this.#places.splice(0)) {
       for (const { written } of waiting) written();
+      memory?.close();
       request?.cancel();
     }
     this.#placeOf.clear();
+  }
+
+  #issue(place: Place, init: InferenceRequestInit): void {
+    const request = new InferenceRequest(init, this);
+    place.request = request;
+    this.#placeOf.set(request, place);
+    this.#issuing = request;
+    this.#settings.engine.infer(request);
+    this.#issuing = undefined;
+  }
+
+  #issueInTurn(place: Place, decoded: DecodedInferRequest, bytes: Buffer): void {
+    const inputs = place.memory?.readInputs(decoded.inputs) ?? decoded.inputs;
+    const turn = Promise.allSettled([this.#reading, inputs]).then(([, read]) => {
+      if (this.#reading === turn) this.#reading = undefined;
+      if (this.#isCancelled) return;
+      if (read.status === 'fulfilled') this.#issue(place, { ...decoded, inputs: read.value });
+      else this.#failUnissued(place, refusalOf(bytes, read.reason, this.#settings.engine), decoded.id);
+    });
+    this.#reading = turn;
+  }
+
+  #failUnissued(place: Place, thrown: unknown, id: string): void {
+    place.isDone = true;
+    place.memory?.close();
+    if (this.#failsWhole) {
+      this.#endWhole(InferenceServerError.from(thrown));
+      return;
+    }
+    place.waiting.push({ message: this.#errorAnswer(thrown, { id }), written: ignore });
+    this.#flush();
   }
 
   respond(request: InferenceRequest, response: InferenceResponse | undefined, final: boolean): void {
@@ -95,7 +136,15 @@ export class StreamInfer implements CallHandler, Responder {
       return;
     }
     if (final) this.#settle(request, place);
-    if (response !== undefined || place.wantsEmptyFinal) this.#add(place, request, { response, isFinal: final });
+    if (response !== undefined && place.memory !== undefined) {
+      void this.#addFromMemory({ place, request, memory: place.memory, response, isFinal: final });
+      return;
+    }
+    if (final) place.memory?.close();
+    if (response !== undefined || place.wantsEmptyFinal) {
+      const message = this.#encode(place, request, { response, isFinal: final });
+      place.waiting.push({ message, written: () => response?.release?.() });
+    }
     this.#flush();
   }
 
@@ -103,6 +152,7 @@ export class StreamInfer implements CallHandler, Responder {
     const place = this.#placeOf.get(request);
     if (place === undefined) return;
     this.#settle(request, place);
+    place.memory?.close();
     if (this.#failsWhole) {
       this.#endWhole(error);
       return;
@@ -117,11 +167,37 @@ export class StreamInfer implements CallHandler, Responder {
     this.#placeOf.delete(request);
   }
 
-  #add(
+  /** Keeps the place of an answer while its outputs are written; their memory goes back after that, whatever becomes of the stream. */
+  async #addFromMemory(answer: {
+    readonly place: Place;
+    readonly request: InferenceRequest;
+    readonly memory: RequestMemory;
+    readonly response: InferenceResponse;
+    readonly isFinal: boolean;
+  }): Promise<void> {
+    const { place, request, memory, response, isFinal } = answer;
+    const slot: Waiting = { message: undefined, written: ignore };
+    place.waiting.push(slot);
+    const release = () => response.release?.();
+    try {
+      const rest = await memory.writeOutputs(response);
+      slot.message = this.#encode(place, request, { response: rest, isFinal });
+      slot.written = release;
+    } catch (thrown) {
+      release();
+      if (this.#failsWhole) this.#endWhole(InferenceServerError.from(thrown));
+      else slot.message = this.#errorAnswer(thrown, headOf(request));
+    }
+    if (isFinal) memory.close();
+    if (this.#isCancelled) slot.written();
+    else this.#flush();
+  }
+
+  #encode(
     place: Place,
     request: InferenceRequest,
     { response, isFinal }: { readonly response: InferenceResponse | undefined; readonly isFinal: boolean },
-  ): void {
+  ): EncodedPieces {
     const { batch } = request;
     const told = place.tellsBatch && response && batch ? withBatch(response, batch) : response;
     const { modelName, modelVersion } = response ?? request;
@@ -131,7 +207,7 @@ export class StreamInfer implements CallHandler, Responder {
       parameters: told?.parameters,
       isFinal,
     };
-    place.waiting.push({ message: encodeStreamResponse(answer), written: () => response?.release?.() });
+    return encodeStreamResponse(answer);
   }
 
   /** A message that is no request: its answer takes the place of one. */
@@ -143,6 +219,7 @@ export class StreamInfer implements CallHandler, Responder {
     const message = this.#errorAnswer(thrown, { id: addressOf(bytes).id });
     this.#places.push({
       request: undefined,
+      memory: undefined,
       wantsEmptyFinal: false,
       tellsBatch: false,
       isDone: true,
@@ -164,12 +241,20 @@ export class StreamInfer implements CallHandler, Responder {
   /** Sends what is due: everything of the oldest request, then of the next once that is done. */
   #flush(): void {
     for (let first = this.#places[0]; first !== undefined; first = this.#places[0]) {
-      for (const { message, written } of first.waiting.splice(0)) this.#call.send(message, written);
-      if (!first.isDone) break;
+      this.#sendDue(first);
+      if (!first.isDone || first.waiting.length > 0) break;
       this.#places.shift();
     }
     this.#holdBack();
     if (this.#isHalfClosed && this.#places.length === 0) this.#call.end();
+  }
+
+  /** Sends the answers of a place up to one whose outputs are still being written. */
+  #sendDue({ waiting }: Place): void {
+    for (let next = waiting[0]; next?.message !== undefined; next = waiting[0]) {
+      waiting.shift();
+      this.#call.send(next.message, next.written);
+    }
   }
 
   /** Reads no further while too much is under way, or the client does not read its answers. */

@@ -3,11 +3,13 @@ import {
   type InferenceResponse,
   type InferenceServerError,
   type Responder,
+  type SharedMemoryTensors,
   withBatch,
 } from '@nereid/core';
+import { RequestMemory } from '@nereid/shared-memory';
 import type { Call, CallHandler } from './call.ts';
 import { GrpcError } from './errors.ts';
-import { decodeInferRequest } from './infer/request.ts';
+import { type DecodedInferRequest, decodeInferRequest } from './infer/request.ts';
 import { encodeInferResponse } from './infer/response.ts';
 import type { GrpcSettings } from './options.ts';
 import { refusalOf } from './refusal.ts';
@@ -18,6 +20,9 @@ export class UnaryInfer implements CallHandler, Responder {
   readonly #settings: GrpcSettings;
   #request: InferenceRequest | undefined;
   #tellsBatch = false;
+  #hasMessage = false;
+  /** Undefined for requests that name no region. */
+  #memory: RequestMemory | undefined;
   #response: InferenceResponse | undefined;
 
   constructor(call: Call, settings: GrpcSettings) {
@@ -26,14 +31,19 @@ export class UnaryInfer implements CallHandler, Responder {
   }
 
   message(bytes: Buffer): void {
-    if (this.#request !== undefined) {
+    if (this.#hasMessage) {
       this.#call.fail(new GrpcError('bad-message', 'the call takes one message, a second one came'));
-      this.#request.cancel();
+      this.cancelled();
       return;
     }
+    this.#hasMessage = true;
     try {
       const decoded = decodeInferRequest(bytes, this.#settings.limits);
       this.#tellsBatch = decoded.tellsBatch;
+      if (decoded.sharedMemory !== undefined) {
+        void this.#inferFromMemory(bytes, decoded, decoded.sharedMemory);
+        return;
+      }
       this.#request = new InferenceRequest(decoded, this);
     } catch (thrown) {
       this.#call.fail(refusalOf(bytes, thrown, this.#settings.engine));
@@ -43,17 +53,35 @@ export class UnaryInfer implements CallHandler, Responder {
   }
 
   halfClosed(): void {
-    if (this.#request !== undefined) return;
+    if (this.#hasMessage) return;
     this.#call.fail(new GrpcError('bad-message', 'the call takes one message, none came'));
   }
 
   cancelled(): void {
+    this.#memory?.close();
     this.#request?.cancel();
+  }
+
+  async #inferFromMemory(bytes: Buffer, decoded: DecodedInferRequest, tensors: SharedMemoryTensors): Promise<void> {
+    const { engine, sharedMemory } = this.#settings;
+    try {
+      const memory = new RequestMemory(sharedMemory, tensors);
+      this.#memory = memory;
+      const inputs = await memory.readInputs(decoded.inputs);
+      if (memory.isClosed) return;
+      this.#request = new InferenceRequest({ ...decoded, inputs }, this);
+    } catch (thrown) {
+      this.#memory?.close();
+      this.#call.fail(refusalOf(bytes, thrown, engine));
+      return;
+    }
+    engine.infer(this.#request);
   }
 
   respond({ modelName }: InferenceRequest, response: InferenceResponse | undefined, final: boolean): void {
     if (this.#response !== undefined && response !== undefined) {
       response.release?.();
+      this.#memory?.close();
       this.#call.fail(notOneResponse(modelName));
       return;
     }
@@ -62,21 +90,42 @@ export class UnaryInfer implements CallHandler, Responder {
   }
 
   fail(_request: InferenceRequest, error: InferenceServerError): void {
+    this.#memory?.close();
     this.#call.fail(error);
   }
 
   #answer(modelName: string): void {
     const response = this.#response;
     if (response === undefined) {
+      this.#memory?.close();
       this.#call.fail(notOneResponse(modelName));
       return;
     }
+    const release = () => response.release?.();
+    if (this.#memory === undefined) this.#send(response, release);
+    else void this.#answerIntoMemory(response, this.#memory);
+  }
+
+  async #answerIntoMemory(response: InferenceResponse, memory: RequestMemory): Promise<void> {
+    const release = () => response.release?.();
+    try {
+      if (!memory.isClosed) this.#send(await memory.writeOutputs(response), release);
+      else release();
+    } catch (thrown) {
+      release();
+      this.#call.fail(thrown);
+    } finally {
+      memory.close();
+    }
+  }
+
+  #send(response: InferenceResponse, release: () => void): void {
     // Nothing may escape into the engine, which calls this while it runs other requests.
     try {
       const batch = this.#tellsBatch ? this.#request?.batch : undefined;
       const told = batch === undefined ? response : withBatch(response, batch);
       const message = encodeInferResponse(told, this.#request?.id ?? '');
-      this.#call.send(message, () => response.release?.());
+      this.#call.send(message, release);
       this.#call.end();
     } catch (thrown) {
       this.#call.fail(thrown);

@@ -1,5 +1,5 @@
 /** Parameters of requests, inputs and outputs: who takes which type. Source: the original's rules; a wrong type is refused, never converted. */
-import type { ParameterValue } from '@nereid/core';
+import type { ParameterValue, SharedMemoryPart } from '@nereid/core';
 import { GrpcError } from '../errors.ts';
 import { WIRE, type WireReader } from '../wire/reader.ts';
 import type { WireWriter } from '../wire/writer.ts';
@@ -123,6 +123,31 @@ function integer(key: string, { kind, value }: InferParameter, kinds: readonly (
     );
   if (value < 0) throw refusal(`parameter '${key}' must be 0 or more, found ${value}`);
   return value;
+}
+
+/**
+ * Where in shared memory a tensor lies; undefined when it does not.
+ * @throws {GrpcError} `bad-parameter` for a wrong type, for a region without a size, and for a size or an offset without a region
+ */
+export function sharedMemoryPart(
+  owner: string,
+  parameters: ReadonlyMap<string, InferParameter>,
+): SharedMemoryPart | undefined {
+  const region = parameters.get('shared_memory_region');
+  const size = parameters.get('shared_memory_byte_size');
+  const offset = parameters.get('shared_memory_offset');
+  if (region === undefined) {
+    if (size === undefined && offset === undefined) return undefined;
+    throw refusal(`${owner} has a size or an offset in shared memory, and no 'shared_memory_region'`);
+  }
+  if (region.kind !== 'string') throw wrongKind('shared_memory_region', region, ['string_param']);
+  if (size === undefined) throw refusal(`${owner} has a 'shared_memory_region' without 'shared_memory_byte_size'`);
+  return {
+    region: String(region.value),
+    // Beyond the safe range a double is exact enough: no region is so large.
+    offset: offset === undefined ? 0 : Number(integer('shared_memory_offset', offset, ['int64'])),
+    byteSize: Number(integer('shared_memory_byte_size', size, ['int64'])),
+  };
 }
 
 function boolean(key: string, parameter: InferParameter): boolean {

@@ -2,11 +2,25 @@
  * Decodes `ModelInferRequest`: one pass over the bytes, tensor contents as views of them.
  * Source of the rules: the original's choice of input data and its checks; the names are those of the protocol.
  */
-import { type Datatype, type InferenceRequestInit, isDatatype, type Shape, type Tensor } from '@nereid/core';
+import {
+  type Datatype,
+  type InferenceRequestInit,
+  isDatatype,
+  type Shape,
+  type SharedMemoryPart,
+  type SharedMemoryTensors,
+  type Tensor,
+} from '@nereid/core';
 import { GrpcError } from '../errors.ts';
 import { WIRE, WireReader } from '../wire/reader.ts';
 import { contentsToBytes, readContents, type TypedContents } from './contents.ts';
-import { type InferParameter, type RequestParameters, readParameterEntry, requestParameters } from './parameters.ts';
+import {
+  type InferParameter,
+  type RequestParameters,
+  readParameterEntry,
+  requestParameters,
+  sharedMemoryPart,
+} from './parameters.ts';
 
 /** Bounds on what a client may send beside the size of the message. */
 export interface InferLimits {
@@ -22,6 +36,8 @@ export const DEFAULT_LIMITS: InferLimits = { maxTensors: 1024, maxParameters: 10
 export interface DecodedInferRequest extends InferenceRequestInit {
   readonly wantsEmptyFinal: boolean;
   readonly tellsBatch: boolean;
+  /** Tensors that lie in shared memory: those inputs have no data yet. Undefined when there are none. */
+  readonly sharedMemory: SharedMemoryTensors | undefined;
 }
 
 /** Field numbers of the messages below. */
@@ -37,6 +53,13 @@ interface Message {
   readonly inputs: Input[];
   readonly outputs: string[];
   readonly rawContents: Buffer[];
+  /** Undefined until a tensor lies in shared memory. */
+  sharedMemory: Parts | undefined;
+}
+
+interface Parts {
+  readonly inputs: Map<string, SharedMemoryPart>;
+  readonly outputs: Map<string, SharedMemoryPart>;
 }
 
 interface Input {
@@ -63,6 +86,8 @@ export function decodeInferRequest(body: Buffer, limits: InferLimits = DEFAULT_L
     ...scheduling(parameters),
     wantsEmptyFinal: parameters.wantsEmptyFinal,
     tellsBatch: parameters.tellsBatch,
+    // Read last: the inputs add to it.
+    sharedMemory: message.sharedMemory,
     parameters: parameters.custom,
   };
 }
@@ -103,6 +128,7 @@ function readMessage(reader: WireReader, limits: InferLimits): Message {
     inputs: [],
     outputs: [],
     rawContents: [],
+    sharedMemory: undefined,
   };
   for (let field = reader.next(); field !== 0; field = reader.next()) {
     // Every field of a request is a string, bytes or a message.
@@ -136,7 +162,7 @@ function readField(message: Message, field: number, { reader, limits }: Reading)
       assertFew('inputs', message.inputs.length, limits.maxTensors);
       break;
     case REQUEST.outputs:
-      message.outputs.push(readOutput(reader.message(), limits));
+      message.outputs.push(readOutput(message, reader.message(), limits));
       assertFew('outputs', message.outputs.length, limits.maxTensors);
       break;
     case REQUEST.rawContents:
@@ -188,7 +214,7 @@ function dimension(reader: WireReader): number {
   return Number.isSafeInteger(value) ? value : -1;
 }
 
-function readOutput(reader: WireReader, limits: InferLimits): string {
+function readOutput(message: Message, reader: WireReader, limits: InferLimits): string {
   let name = '';
   let parameters: Map<string, InferParameter> | undefined;
   for (let field = reader.next(); field !== 0; field = reader.next()) {
@@ -197,16 +223,20 @@ function readOutput(reader: WireReader, limits: InferLimits): string {
     else if (field === OUTPUT.parameters) parameters = withParameter(parameters, reader.message(), limits);
     else reader.skip();
   }
-  refuseUnserved(`output '${name}'`, parameters);
+  if (parameters === undefined) return name;
+  refuseClassification(`output '${name}'`, parameters);
+  const part = sharedMemoryPart(`output '${name}'`, parameters);
+  if (part !== undefined) partsOf(message).outputs.set(name, part);
   return name;
 }
 
-/** @throws {GrpcError} `unsupported` for parameters of tensors that this server does not act on: leaving them out would give wrong data */
-function refuseUnserved(owner: string, parameters: Map<string, InferParameter> | undefined): void {
-  if (parameters === undefined) return;
-  if (parameters.has('shared_memory_region')) {
-    throw new GrpcError('unsupported', `${owner} lies in shared memory, which is not supported; send its contents`);
-  }
+function partsOf(message: Message): Parts {
+  message.sharedMemory ??= { inputs: new Map(), outputs: new Map() };
+  return message.sharedMemory;
+}
+
+/** @throws {GrpcError} `unsupported`: leaving it out would give wrong data */
+function refuseClassification(owner: string, parameters: ReadonlyMap<string, InferParameter>): void {
   if (parameters.has('classification')) {
     throw new GrpcError(
       'unsupported',
@@ -215,12 +245,19 @@ function refuseUnserved(owner: string, parameters: Map<string, InferParameter> |
   }
 }
 
-/** Each input with its data: typed contents of its own, or the next of the raw ones. More raw ones than needed are ignored. */
-function tensorsOf({ inputs, rawContents }: Message): Tensor[] {
+/** Each input with its data: none when it lies in shared memory, typed contents of its own, or the next of the raw ones. More raw ones than needed are ignored. */
+function tensorsOf(message: Message): Tensor[] {
+  const { inputs, rawContents } = message;
   let used = 0;
   return inputs.map(({ name, datatype, shape, parameters, contents }) => {
-    refuseUnserved(`input '${name}'`, parameters);
+    if (parameters !== undefined) refuseClassification(`input '${name}'`, parameters);
+    const part = parameters && sharedMemoryPart(`input '${name}'`, parameters);
     const known = checkedDatatype(name, datatype);
+    if (part !== undefined) {
+      if (contents !== undefined) throw inMemoryAndGiven(name);
+      partsOf(message).inputs.set(name, part);
+      return { name, datatype: known, shape: checkedShape(name, shape), data: EMPTY };
+    }
     if (contents !== undefined) {
       if (rawContents.length > 0) throw bothGiven(name);
       return { name, datatype: known, shape: checkedShape(name, shape), data: contentsToBytes(name, known, contents) };
@@ -259,6 +296,13 @@ function bothGiven(input: string): GrpcError {
   return new GrpcError(
     'bad-data',
     `contents field must not be specified when using raw_input_contents, as it is for input tensor '${input}'`,
+  );
+}
+
+function inMemoryAndGiven(input: string): GrpcError {
+  return new GrpcError(
+    'bad-data',
+    `contents field must not be specified when using shared memory, as it is for input tensor '${input}'`,
   );
 }
 
