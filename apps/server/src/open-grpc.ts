@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
 import { GrpcServer, type TlsOptions } from '@nereid/grpc';
 import type { ServingEngine } from '@nereid/serving';
+import type { SharedMemoryRegions } from '@nereid/shared-memory';
 import { StartError } from './errors.ts';
 import { closePatiently, type FrontEnd } from './front-end.ts';
 import type { GrpcFrontOptions, GrpcTlsFiles } from './grpc-options.ts';
@@ -11,12 +12,12 @@ import type { Log } from './log.ts';
 /** @throws {StartError} when the port cannot be had, or a certificate cannot be read */
 export async function openGrpc(
   engine: ServingEngine,
-  options: GrpcFrontOptions & { readonly serverName: string },
+  options: GrpcFrontOptions & { readonly serverName: string; readonly sharedMemory: SharedMemoryRegions },
   log: Log,
 ): Promise<FrontEnd> {
-  const { address, port, maxMessageBytes, responseCompression, serverName } = options;
+  const { address, port, maxMessageBytes, responseCompression, serverName, sharedMemory } = options;
   const tls = options.tls && readFiles(options.tls);
-  const server = open({ engine, logger: log, maxMessageBytes, responseCompression, serverName, tls });
+  const server = open({ engine, logger: log, maxMessageBytes, responseCompression, serverName, sharedMemory, tls });
   try {
     const bound = await server.listen({ host: address, port });
     return {

@@ -1,5 +1,6 @@
 import { createServerFactory, nereidHttp } from '@nereid/http';
 import type { ServingEngine } from '@nereid/serving';
+import type { SharedMemoryRegions } from '@nereid/shared-memory';
 import { type FastifyInstance, fastify } from 'fastify';
 import { StartError } from './errors.ts';
 import { closePatiently, type FrontEnd } from './front-end.ts';
@@ -14,7 +15,7 @@ export interface HttpFrontEnd extends FrontEnd {
 /** @throws {StartError} when the port cannot be had */
 export async function openHttp(
   engine: ServingEngine,
-  http: HttpOptions & Pick<ServerOptions, 'id' | 'allowWeightUpdates'>,
+  http: HttpOptions & Pick<ServerOptions, 'id' | 'allowWeightUpdates'> & { readonly sharedMemory: SharedMemoryRegions },
   log: Log,
 ): Promise<HttpFrontEnd> {
   const front = {
@@ -22,6 +23,7 @@ export async function openHttp(
     logger: log,
     serverName: http.id,
     allowWeightUpdates: http.allowWeightUpdates,
+    sharedMemory: http.sharedMemory,
     maxInputBytes: http.maxInputBytes,
     maxBodyBytes: http.maxBodyBytes,
     headersTimeoutMs: http.headersTimeoutMs,

@@ -36,6 +36,8 @@ export interface ServerOptions {
   readonly backendDirectory?: string | undefined;
   /** Whether clients may exchange weights. */
   readonly allowWeightUpdates: boolean;
+  /** Whether clients may register shared memory. */
+  readonly allowSharedMemory: boolean;
   /** Variant `configs/<name>.pbtxt` of the configurations, if any. */
   readonly configName?: string | undefined;
   /** Whether every model must have a configuration file. */
@@ -93,6 +95,7 @@ export function optionsFromFlags({ values, given, files }: ParsedFlags): {
       customOps: values['custom-ops'],
       backendDirectory: values['backend-directory'] === '' ? undefined : resolve(values['backend-directory']),
       allowWeightUpdates: values['allow-weight-updates'],
+      allowSharedMemory: values['allow-shared-memory'],
       configName: values['model-config-name'] || undefined,
       requireConfig: values['disable-auto-complete-config'] || values['strict-model-config'],
       strictReadiness: values['strict-readiness'],

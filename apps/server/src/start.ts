@@ -2,6 +2,7 @@
 import { usableGpus } from '@nereid/pytorch-backend';
 import { ModelRepository } from '@nereid/repository';
 import { createEngine, type ModelRow, type ServingEngine, type StopReport } from '@nereid/serving';
+import { SharedMemoryRegions } from '@nereid/shared-memory';
 import { openStrategyLibrary } from '@nereid/strategy-library';
 import { pytorchBackend } from './backends.ts';
 import { StartError } from './errors.ts';
@@ -57,10 +58,12 @@ export async function startServer(options: ServerOptions, log: Log): Promise<Run
       throw new StartError(
         'failed to load all models; the errors above say why (--exit-on-error=false serves the others)',
       );
-    const grpc = options.grpc && (await openGrpc(engine, { ...options.grpc, serverName: options.id }, log));
+    const sharedMemory = new SharedMemoryRegions({ isEnabled: options.allowSharedMemory });
+    const grpc =
+      options.grpc && (await openGrpc(engine, { ...options.grpc, serverName: options.id, sharedMemory }, log));
     const http =
       options.http &&
-      (await openHttp(engine, { ...options, ...options.http }, log).catch(async (error: unknown) => {
+      (await openHttp(engine, { ...options, ...options.http, sharedMemory }, log).catch(async (error: unknown) => {
         await grpc?.close();
         throw error;
       }));

@@ -111,6 +111,13 @@ describe('options become what the server is made of', () => {
     expect(options).toMatchObject({ customOps: ['/a.so', 'b.so'], allowWeightUpdates: true });
   });
 
+  test('shared memory is off unless it is turned on, by either name', () => {
+    expect(read().options.allowSharedMemory).toBe(false);
+    expect(read('--allow-shared-memory=true').options.allowSharedMemory).toBe(true);
+    const { options, warnings } = read('--allow-client-shm=true');
+    expect([options.allowSharedMemory, warnings]).toEqual([true, []]);
+  });
+
   test('the backend directory is none unless it is named, and is then absolute', () => {
     expect(read().options.backendDirectory).toBeUndefined();
     expect(read('--backend-directory=/opt/backends').options.backendDirectory).toBe('/opt/backends');

@@ -51,7 +51,7 @@ export class SharedMemoryRegions {
     if (this.isEnabled) return;
     throw new SharedMemoryError(
       'disabled',
-      'Client shared memory is disabled: send tensors in the request, or start the server with --allow-shared-memory',
+      'Client shared memory is disabled: send tensors in the request, or start the server with --allow-shared-memory=true',
     );
   }
 

@@ -126,6 +126,13 @@ export const FLAGS = {
     group: 'Models',
     help: 'Let clients exchange the weights of compiled packages for those of a file in the model directory (POST …/weights).',
   },
+  'allow-shared-memory': {
+    kind: 'bool',
+    default: false,
+    alias: 'allow-client-shm',
+    group: 'Process',
+    help: 'Let clients register system shared memory (objects in /dev/shm) and keep tensors of requests there.',
+  },
   'model-load-thread-count': {
     kind: 'int',
     default: 4,
@@ -381,7 +388,6 @@ export const FLAGS = {
   'cache-directory': ignored(NO_CACHE),
   'response-cache-byte-size': ignored(NO_CACHE),
   'repoagent-directory': ignored('there are no repository agents in this version'),
-  'allow-client-shm': ignored('shared memory is not served by this version'),
   'allow-sagemaker': ignored(OTHER_CLOUD),
   'allow-vertex-ai': ignored(OTHER_CLOUD),
 } as const satisfies Record<string, Flag>;
