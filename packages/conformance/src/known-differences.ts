@@ -5,8 +5,6 @@ import type { Exchange } from './recording.ts';
 export const NOT_SERVED: Readonly<Record<string, string>> = {
   'classification ': 'the classification extension',
   generate: 'the generate extension',
-  'system shm ': 'shared memory',
-  'cuda shm ': 'shared memory',
   'trace setting': 'tracing',
   logging: 'the logging endpoint',
 };
