@@ -44,15 +44,29 @@ export interface BatchStatistics {
   readonly computeOutput: StatisticDuration;
 }
 
+/**
+ * Why a request failed. REJECTED: it, or its sequence, waited as long as it may. CANCELED: it was cancelled before it ran, or the model said so. BACKEND: an
+ * instance had it. OTHER: the rest, e.g. a full queue. Source: Triton's label `reason` of `nv_inference_request_failure`.
+ */
+export type FailureReason = 'REJECTED' | 'CANCELED' | 'BACKEND' | 'OTHER';
+
 export interface ModelStatistics {
   readonly name: string;
   readonly version: string;
+  /** Labels that the configuration gives to the metrics of the model: `metric_tags`. */
+  readonly metricTags: ReadonlyMap<string, string>;
+  /** What the version took to load until it could serve. */
+  readonly loadSeconds: number;
+  /** Requests that wait for an instance now. */
+  readonly pending: number;
   /** Milliseconds since the epoch of the latest execution, 0 when there was none. */
   readonly lastInferenceMs: number;
   readonly inferenceCount: number;
   readonly executionCount: number;
   readonly success: StatisticDuration;
   readonly fail: StatisticDuration;
+  /** The same requests as in `fail`. */
+  readonly failures: Readonly<Record<FailureReason, number>>;
   readonly queue: StatisticDuration;
   readonly computeInput: StatisticDuration;
   readonly computeInfer: StatisticDuration;

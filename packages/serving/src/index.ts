@@ -2,6 +2,7 @@ export type { BatchStrategyOptions } from './batch-strategy/open.ts';
 export { type CheckServingOptions, checkServing, type ServingFinding } from './check-config.ts';
 export type {
   BatchStatistics,
+  FailureReason,
   InferenceEngine,
   ModelIndexEntry,
   ModelMetadata,

@@ -55,6 +55,7 @@ export interface VersionPlan {
  * @throws {InferenceServerError} with the reason for the index; nothing stays open then
  */
 export async function loadVersion(given: VersionPlan, context: LoadContext): Promise<LoadedVersion> {
+  const startedMicros = context.clock.nowMicros();
   const plan = await completeVersion(given, context);
   const parts = await readParts(plan, context);
   const about = {
@@ -71,7 +72,7 @@ export async function loadVersion(given: VersionPlan, context: LoadContext): Pro
     const instances = placeInstances(parts.instances, context.rateLimiter);
     opened.limited = instances.flatMap(({ limited }) => limited ?? []);
     opened.strategy = await openStrategy(about, context.batchStrategies);
-    return await assemble({ plan, context, parts, instances }, opened);
+    return await assemble({ plan, context, parts, instances, startedMicros }, opened);
   } catch (thrown) {
     for (const error of await closeModel(opened)) {
       context.logger.error({ err: error }, `cleaning up after a failed load: ${error.message}`);
@@ -119,6 +120,7 @@ async function assemble(
     readonly context: LoadContext;
     readonly parts: Parts;
     readonly instances: readonly PlacedInstance[];
+    readonly startedMicros: number;
   },
   opened: Opened,
 ): Promise<LoadedVersion> {
@@ -147,7 +149,8 @@ async function assemble(
   reports.scheduler = scheduler;
   const { name, config, version, modelDirectory } = plan;
   const { statistics } = reports;
-  const parts = { ...opened, scheduler, check, statistics, clock };
+  const loadSeconds = (clock.nowMicros() - from.startedMicros) / 1e6;
+  const parts = { ...opened, scheduler, check, statistics, clock, loadSeconds };
   return new LoadedVersion({ name, version: version.version, modelDirectory, config, labels, ...parts });
 }
 

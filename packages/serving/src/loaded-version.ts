@@ -28,6 +28,7 @@ export interface LoadedVersionInit extends OpenModel {
   readonly check: RequestCheck;
   readonly statistics: VersionStatistics;
   readonly clock: Clock;
+  readonly loadSeconds: number;
 }
 
 /**
@@ -99,8 +100,8 @@ export class LoadedVersion implements RequestObserver {
   }
 
   /** Called by the request after its responder. */
-  failed(request: InferenceRequest): void {
-    this.#statistics.failed(request, this.#clock.nowMicros());
+  failed(request: InferenceRequest, error: InferenceServerError): void {
+    this.#statistics.failed(request, error, this.#clock.nowMicros());
     this.#release();
   }
 
@@ -126,8 +127,11 @@ export class LoadedVersion implements RequestObserver {
   }
 
   statistics(): ModelStatistics {
-    const counted = this.#statistics.snapshot(this);
-    const { batching } = this.#scheduler;
+    const { name, version } = this;
+    const { metricTags } = this.config;
+    const { loadSeconds } = this.#init;
+    const { batching, queued: pending } = this.#scheduler;
+    const counted = { name, version, metricTags, loadSeconds, pending, ...this.#statistics.snapshot() };
     return batching === undefined ? counted : { ...counted, batching };
   }
 

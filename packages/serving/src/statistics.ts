@@ -3,8 +3,15 @@
  * from the report of its execution, so that a request which fails after it ran adds to `fail` alone and the three compute
  * counts always equal `success`. Times are summed in microseconds or nanoseconds as they come, and rounded when read.
  */
-import type { ExecutionReport, InferenceRequest } from '@nereid/core';
-import type { BatchStatistics, ModelStatistics, StatisticDuration } from './engine.ts';
+import { SchedulerError } from '@nereid/batching';
+import type { ExecutionReport, InferenceRequest, InferenceServerError } from '@nereid/core';
+import type { BatchStatistics, FailureReason, ModelStatistics, StatisticDuration } from './engine.ts';
+
+/** What is counted here, of one version. */
+export type VersionCounts = Omit<
+  ModelStatistics,
+  'name' | 'version' | 'metricTags' | 'loadSeconds' | 'pending' | 'batching'
+>;
 
 interface BatchCounters {
   count: number;
@@ -25,6 +32,7 @@ export class VersionStatistics {
   #outputNs = 0;
   #failCount = 0;
   #failMicros = 0;
+  readonly #failures: Record<FailureReason, number> = { REJECTED: 0, CANCELED: 0, BACKEND: 0, OTHER: 0 };
   readonly #batches = new Map<number, BatchCounters>();
 
   /** An execution ran. Charges its times to each of its requests. */
@@ -56,21 +64,21 @@ export class VersionStatistics {
     this.#outputNs += execution.computeOutputNs;
   }
 
-  failed(request: InferenceRequest, nowMicros: number): void {
+  failed(request: InferenceRequest, error: InferenceServerError, nowMicros: number): void {
     this.#failCount++;
     this.#failMicros += nowMicros - request.arrivedMicros;
+    this.#failures[failureReason(request, error)]++;
   }
 
-  snapshot(model: { readonly name: string; readonly version: string }): ModelStatistics {
+  snapshot(): VersionCounts {
     const count = this.#successCount;
     return {
-      name: model.name,
-      version: model.version,
       lastInferenceMs: this.#lastInferenceMs,
       inferenceCount: this.#inferenceCount,
       executionCount: this.#executionCount,
       success: duration(count, this.#successMicros * 1000),
       fail: duration(this.#failCount, this.#failMicros * 1000),
+      failures: { ...this.#failures },
       queue: duration(count, this.#queueMicros * 1000),
       computeInput: duration(count, this.#inputNs),
       computeInfer: duration(count, this.#inferNs),
@@ -88,6 +96,14 @@ export class VersionStatistics {
     this.#batches.set(size, batch);
     return batch;
   }
+}
+
+function failureReason(request: InferenceRequest, error: InferenceServerError): FailureReason {
+  if (error.code === 'CANCELLED') return 'CANCELED';
+  if (error instanceof SchedulerError && (error.reason === 'timeout' || error.reason === 'sequence-timeout')) {
+    return 'REJECTED';
+  }
+  return request.dispatchedMicros > 0 ? 'BACKEND' : 'OTHER';
 }
 
 const NEVER: StatisticDuration = { count: 0, ns: 0 };
