@@ -1,0 +1,3 @@
+export type { ProcessSample } from './process-monitor.ts';
+export { renderMetrics } from './render.ts';
+export { createMetricsServer, type MetricsAddress, type MetricsServer, type MetricsServerOptions } from './server.ts';

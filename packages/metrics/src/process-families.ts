@@ -1,0 +1,39 @@
+import type { ProcessSample } from './process-monitor.ts';
+import { type Family, formatLabels, type Series } from './text.ts';
+
+/** What a sample becomes. There is no pinned memory on the CPU: its families are there, and 0. */
+export function processFamilies(sample: ProcessSample): readonly Family[] {
+  const { cpuUtilization, eventLoopDelay } = sample;
+  return [
+    gauge('nv_pinned_memory_pool_total_bytes', { help: 'Bytes of the pool of pinned memory', value: 0 }),
+    gauge('nv_pinned_memory_pool_used_bytes', { help: 'Bytes used of the pool of pinned memory', value: 0 }),
+    gauge('nv_cpu_utilization', {
+      help: 'Part of the CPU time of the machine that is used, 0 to 1',
+      value: cpuUtilization,
+    }),
+    gauge('nv_cpu_memory_total_bytes', { help: 'Bytes of memory of the machine', value: sample.memoryTotalBytes }),
+    gauge('nv_cpu_memory_used_bytes', { help: 'Bytes of memory used on the machine', value: sample.memoryUsedBytes }),
+    {
+      name: 'nereid_event_loop_delay_seconds',
+      type: 'gauge',
+      help: 'By how much the event loop was late since the scrape before; quantile 1 is the longest delay',
+      series: [
+        quantile('0.5', eventLoopDelay.p50),
+        quantile('0.99', eventLoopDelay.p99),
+        quantile('1', eventLoopDelay.max),
+      ],
+    },
+    gauge('nereid_external_memory_bytes', {
+      help: 'Bytes that the process holds outside of the JS heap for JS objects: tensors, buffers of sockets',
+      value: sample.externalMemoryBytes,
+    }),
+  ];
+}
+
+function gauge(name: string, { help, value }: { readonly help: string; readonly value: number | undefined }): Family {
+  return { name, type: 'gauge', help, series: value === undefined ? [] : [{ labels: '', value }] };
+}
+
+function quantile(of: string, value: number): Series {
+  return { labels: formatLabels([['quantile', of]]), value };
+}

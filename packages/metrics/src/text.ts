@@ -1,0 +1,49 @@
+/**
+ * Prometheus text format 0.0.4: for each family a HELP line, a TYPE line, and a line per series, `name{label="value",…} number`. Every line ends with a
+ * line feed. Source: Prometheus documentation, "Exposition formats".
+ */
+
+export type FamilyType = 'counter' | 'gauge';
+
+/** Name and value of each label, ascending by name. */
+export type Labels = readonly (readonly [name: string, value: string])[];
+
+export interface Series {
+  /** As `formatLabels` writes them; '' for none. */
+  readonly labels: string;
+  readonly value: number;
+}
+
+/** Series of one name. It may have none, and is announced all the same. */
+export interface Family {
+  readonly name: string;
+  readonly type: FamilyType;
+  /** One line without a backslash. */
+  readonly help: string;
+  readonly series: readonly Series[];
+}
+
+export function renderFamilies(families: readonly Family[]): string {
+  let text = '';
+  for (const { name, type, help, series } of families) {
+    text += `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
+    for (const { labels, value } of series) text += `${name}${labels} ${formatNumber(value)}\n`;
+  }
+  return text;
+}
+
+/** `{name="value",…}`; '' for no labels. */
+export function formatLabels(labels: Labels): string {
+  if (labels.length === 0) return '';
+  return `{${labels.map(([name, value]) => `${name}="${escapeValue(value)}"`).join(',')}}`;
+}
+
+function escapeValue(value: string): string {
+  return /[\\"\n]/.test(value) ? value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n') : value;
+}
+
+function formatNumber(value: number): string {
+  if (value === Number.POSITIVE_INFINITY) return '+Inf';
+  if (value === Number.NEGATIVE_INFINITY) return '-Inf';
+  return String(value);
+}

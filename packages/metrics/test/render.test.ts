@@ -1,0 +1,182 @@
+import { describe, expect, it, test } from 'vitest';
+import { renderMetrics } from '../src/index.ts';
+import { engineOf, statisticsOf } from './fixture.ts';
+
+const MODEL_FAMILIES = [
+  'nv_inference_request_success counter',
+  'nv_inference_request_failure counter',
+  'nv_inference_count counter',
+  'nv_inference_exec_count counter',
+  'nv_inference_request_duration_us counter',
+  'nv_inference_queue_duration_us counter',
+  'nv_inference_compute_input_duration_us counter',
+  'nv_inference_compute_infer_duration_us counter',
+  'nv_inference_compute_output_duration_us counter',
+  'nv_inference_pending_request_count gauge',
+  'nv_model_load_duration_secs gauge',
+  'nereid_batches_total counter',
+  'nereid_batches_closed_total counter',
+];
+const PROCESS_FAMILIES = [
+  'nv_pinned_memory_pool_total_bytes gauge',
+  'nv_pinned_memory_pool_used_bytes gauge',
+  'nv_cpu_utilization gauge',
+  'nv_cpu_memory_total_bytes gauge',
+  'nv_cpu_memory_used_bytes gauge',
+  'nereid_event_loop_delay_seconds gauge',
+  'nereid_external_memory_bytes gauge',
+];
+
+const SAMPLE = {
+  cpuUtilization: 0.25,
+  memoryTotalBytes: 8000,
+  memoryUsedBytes: 3000,
+  externalMemoryBytes: 70,
+  eventLoopDelay: { p50: 0.0001, p99: 0.002, max: 1e-7 },
+};
+
+const lines = (text: string) => text.trimEnd().split('\n');
+const seriesOf = (text: string) => lines(text).filter((line) => !line.startsWith('#'));
+const typesOf = (text: string) =>
+  lines(text).flatMap((line) => (line.startsWith('# TYPE ') ? [line.slice('# TYPE '.length)] : []));
+
+test('without models every family is announced, each with one line of help, and has no series', () => {
+  const text = renderMetrics(engineOf());
+  expect(typesOf(text)).toEqual(MODEL_FAMILIES);
+  expect(lines(text).filter((line) => /^# HELP \w+ [^\\]+$/.test(line))).toHaveLength(MODEL_FAMILIES.length);
+  expect(seriesOf(text)).toEqual([]);
+  expect(text.endsWith('\n')).toBe(true);
+});
+
+test('a version that was never asked has every series but those of its batches, all 0', () => {
+  const series = seriesOf(renderMetrics(engineOf(statisticsOf())));
+  const plain = 'model="m",version="1"';
+  const failures = ['REJECTED', 'CANCELED', 'BACKEND', 'OTHER'];
+  expect(series).toEqual([
+    `nv_inference_request_success{${plain}} 0`,
+    ...failures.map((reason) => `nv_inference_request_failure{model="m",reason="${reason}",version="1"} 0`),
+    ...MODEL_FAMILIES.slice(2, -2).map((family) => `${family.split(' ')[0]}{${plain}} 0`),
+  ]);
+});
+
+test('counters show the statistics, times in whole microseconds', () => {
+  const text = renderMetrics(
+    engineOf(
+      statisticsOf({
+        inferenceCount: 30,
+        executionCount: 4,
+        pending: 3,
+        loadSeconds: 1.25,
+        success: { count: 10, ns: 9_999_999 },
+        queue: { count: 10, ns: 1000 },
+        computeInput: { count: 10, ns: 999 },
+        computeInfer: { count: 10, ns: 5_000_500 },
+        computeOutput: { count: 10, ns: 0 },
+        fail: { count: 10, ns: 1 },
+        failures: { REJECTED: 1, CANCELED: 2, BACKEND: 3, OTHER: 4 },
+      }),
+    ),
+  );
+  const labels = '{model="m",version="1"}';
+  expect(seriesOf(text)).toEqual([
+    `nv_inference_request_success${labels} 10`,
+    'nv_inference_request_failure{model="m",reason="REJECTED",version="1"} 1',
+    'nv_inference_request_failure{model="m",reason="CANCELED",version="1"} 2',
+    'nv_inference_request_failure{model="m",reason="BACKEND",version="1"} 3',
+    'nv_inference_request_failure{model="m",reason="OTHER",version="1"} 4',
+    `nv_inference_count${labels} 30`,
+    `nv_inference_exec_count${labels} 4`,
+    `nv_inference_request_duration_us${labels} 9999`,
+    `nv_inference_queue_duration_us${labels} 1`,
+    `nv_inference_compute_input_duration_us${labels} 0`,
+    `nv_inference_compute_infer_duration_us${labels} 5000`,
+    `nv_inference_compute_output_duration_us${labels} 0`,
+    `nv_inference_pending_request_count${labels} 3`,
+    `nv_model_load_duration_secs${labels} 1.25`,
+  ]);
+});
+
+test('batches are counted by their size and by the reason why they were closed', () => {
+  const closed = {
+    'preferred-size': 1,
+    full: 2,
+    'shape-change': 0,
+    'custom-strategy': 0,
+    delay: 3,
+    'instance-idle': 0,
+    timeout: 0,
+    stopping: 0,
+  };
+  const sizes = [
+    { batchSize: 1, count: 4 },
+    { batchSize: 8, count: 2 },
+  ];
+  const series = seriesOf(renderMetrics(engineOf(statisticsOf({ batching: { sizes, closed } }))));
+  expect(series.filter((line) => line.startsWith('nereid_'))).toEqual([
+    'nereid_batches_total{batch_size="1",model="m",version="1"} 4',
+    'nereid_batches_total{batch_size="8",model="m",version="1"} 2',
+    ...Object.entries(closed).map(
+      ([reason, count]) => `nereid_batches_closed_total{model="m",reason="${reason}",version="1"} ${count}`,
+    ),
+  ]);
+});
+
+describe('labels', () => {
+  it.each([
+    ['a backslash', 'a\\b', 'a\\\\b'],
+    ['a quote', 'a"b', 'a\\"b'],
+    ['a line feed', 'a\nb', 'a\\nb'],
+    ['all of them', '\\n"\n', '\\\\n\\"\\n'],
+    ['letters outside ASCII', 'é日', 'é日'],
+    ['nothing', '', ''],
+  ])('%s in a value is escaped', (_, name, escaped) => {
+    const [first] = seriesOf(renderMetrics(engineOf(statisticsOf({ name }))));
+    expect(first).toBe(`nv_inference_request_success{model="${escaped}",version="1"} 0`);
+  });
+
+  it.each<[tags: [string, string][], labels: string]>([
+    [[], 'model="m",version="1"'],
+    [[['team', 'search']], '_team="search",model="m",version="1"'],
+    [
+      [
+        ['b', '2'],
+        ['a', '1'],
+      ],
+      '_a="1",_b="2",model="m",version="1"',
+    ],
+    [[['model', 'mine']], '_model="mine",model="m",version="1"'],
+    [[['cost centre/2', 'x']], '_cost_centre_2="x",model="m",version="1"'],
+    [
+      [
+        ['a-b', '1'],
+        ['a.b', '2'],
+      ],
+      '_a_b="2",model="m",version="1"',
+    ],
+  ])('tags %j of a configuration are labels of every series, with a line before their names', (tags, labels) => {
+    const series = seriesOf(renderMetrics(engineOf(statisticsOf({ metricTags: new Map(tags) }))));
+    expect(series[0]).toBe(`nv_inference_request_success{${labels}} 0`);
+    for (const line of series) expect(line.replace(/reason="\w+",/, '')).toContain(`{${labels}}`);
+  });
+});
+
+test('a sample of the process adds its families; numbers are written as they are', () => {
+  const text = renderMetrics(engineOf(), SAMPLE);
+  expect(typesOf(text)).toEqual([...MODEL_FAMILIES, ...PROCESS_FAMILIES]);
+  expect(seriesOf(text)).toEqual([
+    'nv_pinned_memory_pool_total_bytes 0',
+    'nv_pinned_memory_pool_used_bytes 0',
+    'nv_cpu_utilization 0.25',
+    'nv_cpu_memory_total_bytes 8000',
+    'nv_cpu_memory_used_bytes 3000',
+    'nereid_event_loop_delay_seconds{quantile="0.5"} 0.0001',
+    'nereid_event_loop_delay_seconds{quantile="0.99"} 0.002',
+    'nereid_event_loop_delay_seconds{quantile="1"} 1e-7',
+    'nereid_external_memory_bytes 70',
+  ]);
+});
+
+test('what is not known of the machine has no series', () => {
+  const series = seriesOf(renderMetrics(engineOf(), { ...SAMPLE, cpuUtilization: undefined }));
+  expect(series.filter((line) => line.startsWith('nv_cpu_utilization'))).toEqual([]);
+});
