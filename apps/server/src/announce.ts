@@ -32,6 +32,12 @@ export function announceGrpc(place: string, log: Log): void {
   else log.print(`Started GRPCInferenceService at ${place}\n`);
 }
 
+/** @param place  `host:port` */
+export function announceMetrics(place: string, log: Log): void {
+  if (log.format === 'json') log.info({ place }, `Started Metrics Service at ${place}`);
+  else log.print(`Started Metrics Service at ${place}\n`);
+}
+
 export function announceAddress(url: string, log: Log): void {
   const place = new URL(url).host;
   if (log.format === 'json') log.info({ url }, `Started HTTPService at ${place}`);

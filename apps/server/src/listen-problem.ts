@@ -1,7 +1,11 @@
 /** Why a port cannot be had, and what to do. */
 export function listenProblem(
   error: NodeJS.ErrnoException,
-  { address, port, protocol }: { readonly address: string; readonly port: number; readonly protocol: 'http' | 'grpc' },
+  {
+    address,
+    port,
+    protocol,
+  }: { readonly address: string; readonly port: number; readonly protocol: 'http' | 'grpc' | 'metrics' },
 ): string {
   const place = `${address}:${port}`;
   if (error.code === 'EADDRINUSE')

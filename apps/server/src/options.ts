@@ -6,6 +6,7 @@ import type { ParsedFlags } from './flags/parse.ts';
 import { FLAGS, type Flag, type FlagName } from './flags/table.ts';
 import { type GrpcFrontOptions, grpcFromFlags } from './grpc-options.ts';
 import type { LogOptions } from './log.ts';
+import { type MetricsFrontOptions, metricsFromFlags } from './metrics-options.ts';
 import { readRateLimit } from './rate-limit.ts';
 import { namedFiles, type ServedFile } from './served-files.ts';
 
@@ -56,6 +57,8 @@ export interface ServerOptions {
   readonly http: HttpOptions | undefined;
   /** Undefined serves no gRPC. */
   readonly grpc: GrpcFrontOptions | undefined;
+  /** Undefined serves no metrics. */
+  readonly metrics: MetricsFrontOptions | undefined;
   readonly log: LogOptions;
 }
 
@@ -108,6 +111,7 @@ export function optionsFromFlags({ values, given, files }: ParsedFlags): {
       exitTimeoutMs: values['exit-timeout-secs'] * 1000,
       http: values['allow-http'] ? httpOptions(values) : undefined,
       grpc: grpcFromFlags({ values, given }, listenAddress),
+      metrics: metricsFromFlags({ values, given }, listenAddress),
       log: logOptions(values),
     },
     warnings,

@@ -1,5 +1,5 @@
 /** The life of a server process: options in, signals handled, exit code out. */
-import { announceAddress, announceGrpc, announceModels } from './announce.ts';
+import { announceAddress, announceGrpc, announceMetrics, announceModels } from './announce.ts';
 import { StartError } from './errors.ts';
 import { parseFlags } from './flags/parse.ts';
 import { type Log, openLog } from './log.ts';
@@ -24,6 +24,7 @@ export async function runServer(argv: readonly string[]): Promise<number> {
     const server = await startServer(options, log);
     announceModels(server.models(), log);
     if (server.grpcPlace !== undefined) announceGrpc(server.grpcPlace, log);
+    if (server.metricsPlace !== undefined) announceMetrics(server.metricsPlace, log);
     if (server.url !== undefined) announceAddress(server.url, log);
     await signal;
     return (await stop(server, log)) ? 0 : 1;

@@ -2,15 +2,12 @@
 import { usableGpus } from '@nereid/pytorch-backend';
 import { ModelRepository } from '@nereid/repository';
 import { createEngine, type ModelRow, type ServingEngine, type StopReport } from '@nereid/serving';
-import { SharedMemoryRegions } from '@nereid/shared-memory';
 import { openStrategyLibrary } from '@nereid/strategy-library';
 import { pytorchBackend } from './backends.ts';
 import { StartError } from './errors.ts';
-import type { FrontEnd } from './front-end.ts';
 import type { Log } from './log.ts';
 import { openClock, type ServerClock } from './open-clock.ts';
-import { openGrpc } from './open-grpc.ts';
-import { type HttpFrontEnd, openHttp } from './open-http.ts';
+import { type FrontEnds, openFrontEnds } from './open-front-ends.ts';
 import type { ServerOptions } from './options.ts';
 import { type FileRepository, openFileRepository } from './served-files.ts';
 
@@ -19,6 +16,8 @@ export interface RunningServer extends AsyncDisposable {
   readonly url: string | undefined;
   /** `host:port` where gRPC is served; undefined when it is not. */
   readonly grpcPlace: string | undefined;
+  /** `host:port` where metrics are served; undefined when they are not. */
+  readonly metricsPlace: string | undefined;
   readonly engine: ServingEngine;
   /** Every model and version with its state: the table shown after start-up. */
   models(): readonly ModelRow[];
@@ -58,16 +57,8 @@ export async function startServer(options: ServerOptions, log: Log): Promise<Run
       throw new StartError(
         'failed to load all models; the errors above say why (--exit-on-error=false serves the others)',
       );
-    const sharedMemory = new SharedMemoryRegions({ isEnabled: options.allowSharedMemory });
-    const grpc =
-      options.grpc && (await openGrpc(engine, { ...options.grpc, serverName: options.id, sharedMemory }, log));
-    const http =
-      options.http &&
-      (await openHttp(engine, { ...options, ...options.http, sharedMemory }, log).catch(async (error: unknown) => {
-        await grpc?.close();
-        throw error;
-      }));
-    return new Server({ engine, http, grpc, options, files, time });
+    const frontEnds = await openFrontEnds(engine, options, log);
+    return new Server({ engine, frontEnds, options, files, time });
   } catch (error) {
     await engine.stop({ timeoutMs: options.exitTimeoutMs });
     time.close();
@@ -78,8 +69,7 @@ export async function startServer(options: ServerOptions, log: Log): Promise<Run
 
 interface ServerParts {
   readonly engine: ServingEngine;
-  readonly http: HttpFrontEnd | undefined;
-  readonly grpc: FrontEnd | undefined;
+  readonly frontEnds: FrontEnds;
   readonly options: ServerOptions;
   readonly files: FileRepository | undefined;
   readonly time: ServerClock;
@@ -89,16 +79,18 @@ class Server implements RunningServer {
   readonly engine: ServingEngine;
   readonly url: string | undefined;
   readonly grpcPlace: string | undefined;
-  readonly #frontEnds: readonly FrontEnd[];
+  readonly metricsPlace: string | undefined;
+  readonly #frontEnds: FrontEnds;
   readonly #options: ServerOptions;
   readonly #files: FileRepository | undefined;
   readonly #time: ServerClock;
 
-  constructor({ engine, http, grpc, options, files, time }: ServerParts) {
+  constructor({ engine, frontEnds, options, files, time }: ServerParts) {
     this.engine = engine;
-    this.url = http?.url;
-    this.grpcPlace = grpc?.place;
-    this.#frontEnds = [http, grpc].filter((frontEnd) => frontEnd !== undefined);
+    this.url = frontEnds.http?.url;
+    this.grpcPlace = frontEnds.grpc?.place;
+    this.metricsPlace = frontEnds.metrics?.place;
+    this.#frontEnds = frontEnds;
     this.#options = options;
     this.#files = files;
     this.#time = time;
@@ -111,7 +103,9 @@ class Server implements RunningServer {
   async stop(): Promise<StopReport> {
     const report = await this.engine.stop({ timeoutMs: this.#options.exitTimeoutMs });
     // Every answer is under way: what is still open after a moment is a client that does not read.
-    await Promise.all(this.#frontEnds.map((frontEnd) => frontEnd.close()));
+    await Promise.all([this.#frontEnds.http?.close(), this.#frontEnds.grpc?.close()]);
+    // Last, so that a collector sees the stop.
+    await this.#frontEnds.metrics?.close();
     this.#time.close();
     this.#files?.remove();
     return report;

@@ -84,8 +84,8 @@ describe('options become what the server is made of', () => {
   const read = (...argv: string[]) => optionsFromFlags(parseFlags([repository, ...argv]));
 
   test('an option without effect is warned about once, with the reason', () => {
-    expect(read('--metrics-port=8001', '--metrics-port=8003').warnings).toEqual([
-      '--metrics-port has no effect: metrics are not served by this version',
+    expect(read('--allow-gpu-metrics=true', '--allow-gpu-metrics=false').warnings).toEqual([
+      '--allow-gpu-metrics has no effect: there are no metrics of GPUs in this version',
     ]);
   });
 
@@ -129,6 +129,22 @@ describe('options become what the server is made of', () => {
     expect(read('--http-port=0').options.grpc?.port).toBe(0);
     expect(read('--http-port=0', '--grpc-port=9001').options.grpc?.port).toBe(9001);
     expect(read('--allow-grpc=false').options.grpc).toBeUndefined();
+  });
+
+  test.each<[argv: string[], metrics: object | undefined]>([
+    [[], { address: '127.0.0.1', port: 8002, intervalMs: 2000 }],
+    [['--http-address=0.0.0.0'], { address: '0.0.0.0', port: 8002 }],
+    [['--http-address=0.0.0.0', '--metrics-address=ipv6:[::1]'], { address: '::1' }],
+    [['--metrics-port=9002', '--metrics-interval-ms=500'], { port: 9002, intervalMs: 500 }],
+    [['--http-port=0'], { port: 0 }],
+    [['--http-port=0', '--metrics-port=9002'], { port: 9002 }],
+    [['--allow-http=false', '--metrics-port=0'], { port: 0 }],
+    [['--allow-metrics=false', '--metrics-port=9002'], undefined],
+  ])('%j serve metrics at %j', (argv, metrics) => {
+    const { options, warnings } = read(...argv);
+    if (metrics === undefined) expect(options.metrics).toBeUndefined();
+    else expect(options.metrics).toMatchObject(metrics);
+    expect(warnings).toEqual([]);
   });
 
   test.each([

@@ -66,10 +66,23 @@ describe('a server', () => {
     expect(server.engine.isReady()).toBe(true);
   });
 
+  test('serves metrics of its models on a port of their own', async () => {
+    await using server = await start(good);
+    await infer(server.url);
+    const response = await fetch(`http://${server.metricsPlace}/metrics`);
+    expect(await response.text()).toContain('nv_inference_request_success{model="id_fp32",version="1"} 1\n');
+  });
+
+  test('runs without metrics', async () => {
+    await using server = await start(good, '--allow-metrics=false');
+    expect(server.metricsPlace).toBeUndefined();
+  });
+
   test('refuses connections once it has stopped', async () => {
     const server = await start(good);
     expect(await server.stop()).toEqual({ isComplete: true, left: [] });
     await expect(fetch(`${server.url}/v2/health/live`)).rejects.toThrow();
+    await expect(fetch(`http://${server.metricsPlace}/metrics`)).rejects.toThrow();
   });
 });
 
@@ -82,11 +95,14 @@ describe('a server does not start', () => {
     await expect(start(join(folder, 'nosuch'))).rejects.toThrow(/nosuch/);
   });
 
-  test('on a port that is taken', async () => {
+  test.each(['http', 'grpc', 'metrics'])('on a port for %s that is taken', async (protocol) => {
     const taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
     const { port } = taken.address() as AddressInfo;
-    await expect(start(good, `--http-port=${port}`)).rejects.toThrow(`127.0.0.1:${port} is already in use`);
+    const started = start(good, `--${protocol}-port=${port}`);
+    await expect(started).rejects.toThrow(StartError);
+    await expect(started).rejects.toThrow(`127.0.0.1:${port} is already in use`);
+    await expect(started).rejects.toThrow(`choose another --${protocol}-port`);
     taken.close();
   });
 

@@ -2,7 +2,7 @@
  * What the statistics of models become. Names, types and labels of `nv_…` are those of Triton; families of `nereid_…` are ours.
  */
 import type { FailureReason, ModelStatistics, StatisticDuration } from '@nereid/serving';
-import { type Family, type FamilyType, formatLabels, type Labels, type Series } from './text.ts';
+import { type Family, type FamilyType, formatLabel } from './text.ts';
 
 const REASONS: readonly FailureReason[] = ['REJECTED', 'CANCELED', 'BACKEND', 'OTHER'];
 
@@ -79,12 +79,12 @@ const SUCCESS: PerVersion = {
 };
 
 export function modelFamilies(models: readonly ModelStatistics[]): readonly Family[] {
-  const plain = models.map((model) => formatLabels(labelsOf(model)));
+  const versions = models.map((model) => ({ model, labels: versionLabels(model) }));
   const perVersion = ({ name, type, help, value }: PerVersion): Family => ({
     name,
     type,
     help,
-    series: models.map((model, i) => ({ labels: plain[i] ?? '', value: value(model) })),
+    series: versions.map(({ model, labels }) => ({ labels: labels.plain, value: value(model) })),
   });
   return [
     perVersion(SUCCESS),
@@ -92,8 +92,8 @@ export function modelFamilies(models: readonly ModelStatistics[]): readonly Fami
       name: 'nv_inference_request_failure',
       type: 'counter',
       help: 'Requests that failed after they were accepted, by reason',
-      series: models.flatMap((model) =>
-        REASONS.map((reason) => oneOf(model, { label: 'reason', of: reason, value: model.failures[reason] })),
+      series: versions.flatMap(({ model: { failures }, labels }) =>
+        REASONS.map((reason) => ({ labels: labels.withReason(reason), value: failures[reason] })),
       ),
     },
     ...COUNTS.map(perVersion),
@@ -101,37 +101,44 @@ export function modelFamilies(models: readonly ModelStatistics[]): readonly Fami
       name: 'nereid_batches_total',
       type: 'counter',
       help: 'Batches formed, by their number of rows; of models whose scheduler forms any',
-      series: models.flatMap((model) =>
-        (model.batching?.sizes ?? []).map(({ batchSize, count }) =>
-          oneOf(model, { label: 'batch_size', of: String(batchSize), value: count }),
-        ),
+      series: versions.flatMap(({ model: { batching }, labels }) =>
+        (batching?.sizes ?? []).map(({ batchSize, count }) => ({
+          labels: labels.withBatchSize(batchSize),
+          value: count,
+        })),
       ),
     },
     {
       name: 'nereid_batches_closed_total',
       type: 'counter',
       help: 'Batches formed, by the reason why they were closed; of models whose scheduler forms any',
-      series: models.flatMap((model) =>
-        Object.entries(model.batching?.closed ?? {}).map(([reason, value]) =>
-          oneOf(model, { label: 'reason', of: reason, value }),
-        ),
+      series: versions.flatMap(({ model: { batching }, labels }) =>
+        Object.entries(batching?.closed ?? {}).map(([reason, value]) => ({ labels: labels.withReason(reason), value })),
       ),
     },
   ];
 }
 
-function oneOf(
-  model: ModelStatistics,
-  { label, of, value }: { readonly label: string; readonly of: string; readonly value: number },
-): Series {
-  return { labels: formatLabels(labelsOf(model, [label, of])), value };
+/** Labels of one version as they are written, ascending by name: tags, batch size, model, reason, version. */
+interface VersionLabels {
+  readonly plain: string;
+  withReason(reason: string): string;
+  withBatchSize(batchSize: number): string;
 }
 
-function labelsOf({ name, version, metricTags }: ModelStatistics, more?: Labels[number]): Labels {
-  const labels = new Map([...metricTags].map(([tag, value]) => [labelName(tag), value]));
-  labels.set('model', name).set('version', version);
-  if (more !== undefined) labels.set(...more);
-  return [...labels].sort(([a], [b]) => (a < b ? -1 : 1));
+function versionLabels({ name, version, metricTags }: ModelStatistics): VersionLabels {
+  const tags = new Map([...metricTags].map(([tag, value]) => [labelName(tag), value]));
+  const start = [...tags.keys()]
+    .sort()
+    .map((tag) => `${formatLabel(tag, tags.get(tag) ?? '')},`)
+    .join('');
+  const model = formatLabel('model', name);
+  const end = formatLabel('version', version);
+  return {
+    plain: `{${start}${model},${end}}`,
+    withReason: (reason) => `{${start}${model},reason="${reason}",${end}}`,
+    withBatchSize: (batchSize) => `{${start}batch_size="${batchSize}",${model},${end}}`,
+  };
 }
 
 /** Configurations may hold any text as the name of a tag; labels may not. Of tags that become one label, the last counts. */

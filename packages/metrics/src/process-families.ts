@@ -1,5 +1,5 @@
 import type { ProcessSample } from './process-monitor.ts';
-import { type Family, formatLabels, type Series } from './text.ts';
+import { type Family, formatLabel, type Series } from './text.ts';
 
 /** What a sample becomes. There is no pinned memory on the CPU: its families are there, and 0. */
 export function processFamilies(sample: ProcessSample): readonly Family[] {
@@ -35,5 +35,5 @@ function gauge(name: string, { help, value }: { readonly help: string; readonly 
 }
 
 function quantile(of: string, value: number): Series {
-  return { labels: formatLabels([['quantile', of]]), value };
+  return { labels: `{${formatLabel('quantile', of)}}`, value };
 }

@@ -5,11 +5,8 @@
 
 export type FamilyType = 'counter' | 'gauge';
 
-/** Name and value of each label, ascending by name. */
-export type Labels = readonly (readonly [name: string, value: string])[];
-
 export interface Series {
-  /** As `formatLabels` writes them; '' for none. */
+  /** As they are written, with their braces; '' for none. */
   readonly labels: string;
   readonly value: number;
 }
@@ -32,10 +29,9 @@ export function renderFamilies(families: readonly Family[]): string {
   return text;
 }
 
-/** `{name="value",…}`; '' for no labels. */
-export function formatLabels(labels: Labels): string {
-  if (labels.length === 0) return '';
-  return `{${labels.map(([name, value]) => `${name}="${escapeValue(value)}"`).join(',')}}`;
+/** `name="value"` */
+export function formatLabel(name: string, value: string): string {
+  return `${name}="${escapeValue(value)}"`;
 }
 
 function escapeValue(value: string): string {

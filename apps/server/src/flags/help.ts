@@ -1,6 +1,6 @@
 import { FLAGS, type Flag, type FlagGroup } from './table.ts';
 
-const GROUPS: readonly FlagGroup[] = ['Models', 'HTTP', 'gRPC', 'Scheduling', 'Logging', 'Process'];
+const GROUPS: readonly FlagGroup[] = ['Models', 'HTTP', 'gRPC', 'Metrics', 'Scheduling', 'Logging', 'Process'];
 
 /** Help of every option by group. Options without effect are left out unless `all`. */
 export function flagsHelp({ all = false }: { readonly all?: boolean } = {}): string {

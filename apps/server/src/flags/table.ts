@@ -3,7 +3,15 @@
  * start lines keep working, and answered with one warning that says why it has no effect.
  */
 
-export type FlagGroup = 'Models' | 'HTTP' | 'gRPC' | 'Scheduling' | 'Logging' | 'Process' | 'Accepted without effect';
+export type FlagGroup =
+  | 'Models'
+  | 'HTTP'
+  | 'gRPC'
+  | 'Metrics'
+  | 'Scheduling'
+  | 'Logging'
+  | 'Process'
+  | 'Accepted without effect';
 
 interface FlagBase {
   readonly group: FlagGroup;
@@ -36,7 +44,6 @@ const PORT_MAX = 65_535;
 const INT_MAX = 2_147_483_647;
 
 const NO_KEEPALIVE = 'connections are watched by TCP, and by nothing of gRPC in this version';
-const NO_METRICS = 'metrics are not served by this version';
 const NO_TRACE = 'tracing is not part of this version';
 const NO_GPU = 'this build runs on the CPU';
 const NO_CACHE = 'there is no response cache in this version';
@@ -265,6 +272,32 @@ export const FLAGS = {
     help: 'Authorities whose client certificates are taken, PEM.',
   },
 
+  'allow-metrics': { kind: 'bool', default: true, group: 'Metrics', help: 'Serve Prometheus metrics: GET /metrics.' },
+  'metrics-address': {
+    kind: 'string',
+    default: '',
+    placeholder: 'ADDRESS',
+    group: 'Metrics',
+    help: 'Address to listen on. Default: that of HTTP.',
+  },
+  'metrics-port': {
+    kind: 'int',
+    default: 8002,
+    min: 0,
+    max: PORT_MAX,
+    group: 'Metrics',
+    help: 'Port to listen on; 0 takes a free one, and so does leaving it out with --http-port=0.',
+  },
+  'metrics-interval-ms': {
+    kind: 'int',
+    default: 2000,
+    min: 1,
+    max: INT_MAX,
+    unit: 'ms',
+    group: 'Metrics',
+    help: 'Time between two readings of the use of the CPU.',
+  },
+
   'max-queue-size': {
     kind: 'int',
     default: 10_000,
@@ -366,13 +399,11 @@ export const FLAGS = {
   'grpc-max-connection-age-grace': ignored('connections stay as long as their clients want, in this version'),
   'grpc-header-forward-pattern': ignored('headers are not forwarded to models by this version'),
   'grpc-restricted-protocol': ignored('APIs cannot be restricted by this version'),
-  'allow-metrics': ignored(NO_METRICS),
-  'allow-gpu-metrics': ignored(NO_METRICS),
-  'allow-cpu-metrics': ignored(NO_METRICS),
-  'metrics-address': ignored(NO_METRICS),
-  'metrics-port': ignored(NO_METRICS),
-  'metrics-interval-ms': ignored(NO_METRICS),
-  'metrics-config': ignored(NO_METRICS),
+  'allow-gpu-metrics': ignored('there are no metrics of GPUs in this version'),
+  'allow-cpu-metrics': ignored('metrics of the CPU are served with the others'),
+  'metrics-config': ignored(
+    'counters and gauges are always served, and histograms and summaries are not part of this version',
+  ),
   'trace-config': ignored(NO_TRACE),
   'trace-file': ignored(NO_TRACE),
   'trace-level': ignored(NO_TRACE),

@@ -1,0 +1,24 @@
+import type { ParsedFlags } from './flags/parse.ts';
+
+export interface MetricsFrontOptions {
+  readonly address: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** Between two readings of the machine's CPU time. */
+  readonly intervalMs: number;
+}
+
+/** The metrics endpoint that a command line asks for; undefined for none. */
+export function metricsFromFlags(
+  { values, given }: Pick<ParsedFlags, 'values' | 'given'>,
+  addressOf: (text: string) => string,
+): MetricsFrontOptions | undefined {
+  if (!values['allow-metrics']) return undefined;
+  // As for gRPC: who takes any port for one protocol wants several servers side by side.
+  const takesAny = !given.has('metrics-port') && given.has('http-port') && values['http-port'] === 0;
+  return {
+    address: addressOf(values['metrics-address'] || values['http-address']),
+    port: takesAny ? 0 : values['metrics-port'],
+    intervalMs: values['metrics-interval-ms'],
+  };
+}
