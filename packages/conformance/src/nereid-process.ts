@@ -10,6 +10,8 @@ export interface NereidProcess extends AsyncDisposable {
   readonly url: string;
   /** `127.0.0.1:PORT` of gRPC; '' when it is not served. */
   readonly grpcPlace: string;
+  /** `127.0.0.1:PORT` of the metrics; '' when they are not served. */
+  readonly metricsPlace: string;
   readonly process: ChildProcess;
   /** Everything printed so far, both streams. */
   output(): string;
@@ -48,9 +50,11 @@ export async function startCommand(argv: readonly string[]): Promise<NereidProce
     return child.exitCode;
   };
   const grpcPlace = /Started GRPCInferenceService at (\S+)/.exec(printed)?.[1] ?? '';
+  const metricsPlace = /Started Metrics Service at (\S+)/.exec(printed)?.[1] ?? '';
   return {
     url,
     grpcPlace,
+    metricsPlace,
     process: child,
     output: () => printed,
     stop,
