@@ -8,7 +8,7 @@ export type TimedEvent =
   | { readonly type: 'timer'; readonly nowMicros: number };
 
 /** A scheduler's decisions: events go in, things to do come out. It knows no clock and no promise, and never calls anything. */
-export interface DrivenPolicy<Event, Action> {
+interface DrivenPolicy<Event, Action> {
   decide(event: Event | TimedEvent): Iterable<Action>;
   /** Whether it wants a `turn-end`. */
   readonly wantsTurnEnd: boolean;
