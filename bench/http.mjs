@@ -1,11 +1,11 @@
 /**
- * The example MLP over HTTP in alternating rounds of one run: Nereid as the example is configured (one request per execution), Nereid with
- * `dynamic_batching { }`, and the least a Node.js server can do.
+ * The example MLP over HTTP in alternating rounds of one run: Nereid as the example is configured (`dynamic_batching { }`), Nereid with one
+ * request per execution, and the least a Node.js server can do.
  *
  * usage: node bench/http.mjs [--rounds N] [--seconds S] [--json FILE]
  */
 import { execFile } from 'node:child_process';
-import { appendFileSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -28,23 +28,24 @@ const run = promisify(execFile);
 
 const median = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)];
 
-/** The example with dynamic batching, in a repository of its own. */
-function batchingRepository() {
+/** The example without dynamic batching, in a repository of its own. */
+function singleRepository() {
   const path = mkdtempSync(join(tmpdir(), 'nereid-bench-'));
   cpSync(join(repository, 'mlp'), join(path, 'mlp'), { recursive: true });
-  appendFileSync(join(path, 'mlp', 'config.pbtxt'), 'dynamic_batching { }\n');
+  const config = join(path, 'mlp', 'config.pbtxt');
+  writeFileSync(config, readFileSync(config, 'utf8').replace('dynamic_batching { }', ''));
   return path;
 }
 
-const batching = batchingRepository();
+const single = singleRepository();
 const servers = {
   nereid: await serve(repository),
-  batching: await serve(batching),
+  single: await serve(single),
   bare: await start([here('src/bare-server.mjs')]),
 };
 const names = Object.keys(servers);
 
-const measured = new Map(CONNECTIONS.map((connections) => [connections, { nereid: [], batching: [], bare: [] }]));
+const measured = new Map(CONNECTIONS.map((connections) => [connections, { nereid: [], single: [], bare: [] }]));
 try {
   for (const server of Object.values(servers))
     for (const connections of CONNECTIONS) await measure(server, { connections, seconds: 1 });
@@ -57,7 +58,7 @@ try {
   }
 } finally {
   for (const { stop } of Object.values(servers)) stop();
-  rmSync(batching, { recursive: true });
+  rmSync(single, { recursive: true });
 }
 
 const loop = (await run(process.execPath, [here('src/addon-loop.mjs'), String(seconds)])).stdout
@@ -72,7 +73,7 @@ const rows = [...measured].flatMap(([connections, { bare, ...ours }]) =>
     const rate = median(results.map((result) => result.requestsPerSecond));
     return {
       connections,
-      server: name === 'batching' ? 'nereid, dynamic batching' : name,
+      server: name === 'single' ? 'nereid, one request per execution' : name,
       'requests/s': rate,
       'p50 us': median(results.map((result) => result.p50)),
       'p99 us': median(results.map((result) => result.p99)),
