@@ -16,6 +16,7 @@ export interface GrpcFrontOptions {
   /** 0 takes a free one. */
   readonly port: number;
   readonly maxMessageBytes: number;
+  readonly maxInputBytes: number;
   readonly responseCompression: CompressionLevel;
   /** Plain text without. */
   readonly tls: GrpcTlsFiles | undefined;
@@ -36,6 +37,7 @@ export function grpcFromFlags(
     address: addressOf(values['grpc-address']),
     port: takesAny ? 0 : values['grpc-port'],
     maxMessageBytes: values['grpc-max-message-size'],
+    maxInputBytes: values['grpc-max-input-size'],
     responseCompression: values['grpc-infer-response-compression-level'],
     tls: tlsFromFlags(values),
   };

@@ -15,9 +15,18 @@ export async function openGrpc(
   options: GrpcFrontOptions & { readonly serverName: string; readonly sharedMemory: SharedMemoryRegions },
   log: Log,
 ): Promise<FrontEnd> {
-  const { address, port, maxMessageBytes, responseCompression, serverName, sharedMemory } = options;
-  const tls = options.tls && readFiles(options.tls);
-  const server = open({ engine, logger: log, maxMessageBytes, responseCompression, serverName, sharedMemory, tls });
+  const { address, port, maxMessageBytes, maxInputBytes, responseCompression, serverName, sharedMemory } = options;
+  const server = open({
+    engine,
+    logger: log,
+    maxMessageBytes,
+    maxInflatedBytes: maxInputBytes,
+    limits: { maxContentsBytes: maxInputBytes },
+    responseCompression,
+    serverName,
+    sharedMemory,
+    tls: options.tls && readFiles(options.tls),
+  });
   try {
     const bound = await server.listen({ host: address, port });
     return {

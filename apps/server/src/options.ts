@@ -62,6 +62,9 @@ export interface ServerOptions {
   readonly log: LogOptions;
 }
 
+/** Options that guard something: to accept them without effect would be worse than to refuse them. */
+const UNSERVED_GUARDS = ['http-restricted-api', 'grpc-restricted-protocol'] as const;
+
 /**
  * Checks the options of a command line against each other and names what they ask for.
  * @returns the options, and one sentence for each option that has no effect
@@ -83,6 +86,11 @@ export function optionsFromFlags({ values, given, files }: ParsedFlags): {
   if (given.has('load-model'))
     throw new UsageError(
       "--load-model requires setting '--model-control-mode=explicit', which is not served by this version",
+    );
+  const unguarded = UNSERVED_GUARDS.find((name) => given.has(name));
+  if (unguarded !== undefined)
+    throw new UsageError(
+      `--${unguarded} is not served by this version, and without it what it closes would be open: leave it out, and close those calls in front of the server`,
     );
   const settings = readBackendConfig(values['backend-config']);
   const limits = readRateLimit(values);

@@ -74,6 +74,8 @@ describe('a wrong command line is refused', () => {
     [[repository, '--model-control-mode=poll'], 'is not served by this version'],
     [[repository, '--load-model=a'], "requires setting '--model-control-mode=explicit'"],
     [[repository, '--log-verbose=loud'], "got 'loud'"],
+    [[repository, '--http-restricted-api=health:k=v'], 'is not served by this version'],
+    [[repository, '--grpc-restricted-protocol=health:k=v'], 'is not served by this version'],
   ])('together: %j', (argv, fragment) => {
     expect(() => optionsFromFlags(parseFlags(argv))).toThrow(UsageError);
     expect(() => optionsFromFlags(parseFlags(argv))).toThrow(fragment);

@@ -192,7 +192,7 @@ export class Call {
     }
     const encoding = isEncoding(this.#encoding) ? this.#encoding : 'identity';
     const inflated = isCompressed
-      ? decompress(bytes, encoding, this.#settings.maxMessageBytes)
+      ? decompress(bytes, encoding, this.#settings.maxInflatedBytes)
       : Promise.resolve(bytes);
     this.#inflating = (this.#inflating ?? Promise.resolve())
       .then(() => inflated)

@@ -21,10 +21,9 @@ export interface FramedMessage {
 /** Cuts pieces as they come into messages. A message that came in one piece is a view of it. */
 export class MessageReader {
   readonly #maxBytes: number;
-  #pieces: Buffer[] = [];
+  /** What has come of the message under way: fewer bytes than its prefix, or memory for the whole of it. */
+  #partial: Buffer = NOTHING;
   #held = 0;
-  /** Bytes of the message under way, prefix included; undefined until the prefix is there. */
-  #needed: number | undefined;
 
   /** @param maxBytes  longest message */
   constructor(maxBytes: number) {
@@ -39,26 +38,46 @@ export class MessageReader {
   /**
    * Takes a piece.
    * @returns the messages that it completes
-   * @throws {GrpcError} `too-large`
+   * @throws {GrpcError} `too-large`, `bad-message`
    */
   take(piece: Buffer): readonly FramedMessage[] {
-    this.#pieces.push(piece);
-    this.#held += piece.length;
-    if (this.#held < (this.#needed ?? PREFIX_BYTES)) return [];
     const messages: FramedMessage[] = [];
-    const bytes = this.#pieces.length === 1 ? piece : Buffer.concat(this.#pieces, this.#held);
-    let start = 0;
-    for (;;) {
-      const left = bytes.length - start;
-      this.#needed = left >= PREFIX_BYTES ? this.#lengthAt(bytes, start) : undefined;
-      if (this.#needed === undefined || left < this.#needed) break;
-      const end = start + this.#needed;
-      messages.push({ isCompressed: bytes[start] === 1, bytes: bytes.subarray(start + PREFIX_BYTES, end) });
-      start = end;
-    }
-    this.#pieces = start === bytes.length ? [] : [bytes.subarray(start)];
-    this.#held = bytes.length - start;
+    for (let rest = piece; rest.length > 0; )
+      rest = this.#held === 0 ? this.#begin(rest, messages) : this.#add(rest, messages);
     return messages;
+  }
+
+  /** Nothing is under way. What is whole stays a view; the beginning of a message is kept. */
+  #begin(bytes: Buffer, messages: FramedMessage[]): Buffer {
+    const needed = bytes.length >= PREFIX_BYTES ? this.#lengthAt(bytes, 0) : PREFIX_BYTES;
+    if (bytes.length >= PREFIX_BYTES && bytes.length >= needed) {
+      messages.push(messageOf(bytes.subarray(0, needed)));
+      return bytes.subarray(needed);
+    }
+    // Untouched pages of a large allocation cost nothing, so announcing much and sending little is no attack.
+    this.#partial = Buffer.allocUnsafeSlow(needed);
+    this.#held = bytes.copy(this.#partial);
+    return NOTHING;
+  }
+
+  #add(bytes: Buffer, messages: FramedMessage[]): Buffer {
+    const taken = bytes.copy(this.#partial, this.#held);
+    this.#held += taken;
+    if (this.#held === this.#partial.length) this.#filled(messages);
+    return bytes.subarray(taken);
+  }
+
+  #filled(messages: FramedMessage[]): void {
+    const bytes = this.#partial;
+    // A message is never shorter than its prefix: of that length it may be the prefix alone.
+    const needed = this.#lengthAt(bytes, 0);
+    this.#partial = NOTHING;
+    this.#held = 0;
+    if (needed === bytes.length) messages.push(messageOf(bytes));
+    else {
+      this.#partial = Buffer.allocUnsafeSlow(needed);
+      this.#held = bytes.copy(this.#partial);
+    }
   }
 
   #lengthAt(bytes: Buffer, start: number): number {
@@ -68,6 +87,12 @@ export class MessageReader {
     if (length <= this.#maxBytes) return length + PREFIX_BYTES;
     throw new GrpcError('too-large', `the message has ${length} bytes, more than the limit of ${this.#maxBytes}`);
   }
+}
+
+const NOTHING = Buffer.alloc(0);
+
+function messageOf(bytes: Buffer): FramedMessage {
+  return { isCompressed: bytes[0] === 1, bytes: bytes.subarray(PREFIX_BYTES) };
 }
 
 /** The five bytes before a message. */

@@ -13,8 +13,10 @@ export interface GrpcOptions {
   readonly sharedMemory?: SharedMemoryRegions;
   /** Told of failures that are not the client's. Silent by default. */
   readonly logger?: Logger;
-  /** Longest message that is taken, and longest that a compressed one may become, in bytes. Default 2 GiB − 1. */
+  /** Longest message that is taken, in bytes. Default 2 GiB − 1. */
   readonly maxMessageBytes?: number;
+  /** Longest message that a compressed one may become, in bytes. Default 64 MiB. */
+  readonly maxInflatedBytes?: number;
   readonly limits?: Partial<InferLimits>;
   /** Default `none`. */
   readonly responseCompression?: CompressionLevel;
@@ -53,6 +55,10 @@ export function resolveOptions(options: GrpcOptions): GrpcSettings {
     sharedMemory,
     logger: options.logger ?? silentLogger,
     maxMessageBytes: options.maxMessageBytes ?? MAX_MESSAGE_BYTES,
+    maxInflatedBytes: Math.min(
+      options.maxInflatedBytes ?? 64 * 1024 * 1024,
+      options.maxMessageBytes ?? MAX_MESSAGE_BYTES,
+    ),
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     responseCompression: options.responseCompression ?? 'none',
     maxWaitingBytes: options.maxWaitingBytes ?? 64 * 1024 * 1024,

@@ -36,7 +36,7 @@ export interface TlsOptions {
 export interface GrpcServerOptions extends GrpcOptions {
   /** Plain text without. */
   readonly tls?: TlsOptions | undefined;
-  /** Calls of one connection at a time. Default 2^31 − 1: as many as the client wants. */
+  /** Calls of one connection at a time. Default 4096. */
   readonly maxConcurrentCalls?: number;
 }
 
@@ -126,11 +126,11 @@ function failsWhole(headers: IncomingHttpHeaders): boolean {
   return headers.triton_grpc_error === 'true';
 }
 
-function open({ tls, maxConcurrentCalls }: GrpcServerOptions): Http2Server | Http2SecureServer {
+function open({ tls, maxConcurrentCalls = 4096 }: GrpcServerOptions): Http2Server | Http2SecureServer {
   const settings = {
     initialWindowSize: WINDOW_BYTES,
     maxFrameSize: FRAME_BYTES,
-    ...(maxConcurrentCalls !== undefined && { maxConcurrentStreams: maxConcurrentCalls }),
+    maxConcurrentStreams: maxConcurrentCalls,
   };
   if (tls === undefined) return createServer({ settings });
   const { cert, key, ca, requireClientCertificate = false } = tls;

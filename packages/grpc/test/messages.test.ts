@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { GrpcError } from '../src/errors.ts';
 import { MessageReader, prefixOf } from '../src/framing.ts';
-import { decodeInferRequest } from '../src/infer/request.ts';
+import { DEFAULT_LIMITS, decodeInferRequest } from '../src/infer/request.ts';
 import { encodeInferResponse, encodeStreamError, encodeStreamResponse } from '../src/infer/response.ts';
 import { messageType } from '../src/schema.ts';
 
@@ -87,9 +87,45 @@ describe('a request', () => {
     expect(() => decodeInferRequest(Buffer.from(type.encode(message).finish()))).toThrow(GrpcError);
   });
 
+  it.each([
+    ['more elements than its shape', [1], { boolContents: [true, true] }, 'more than the 1 elements of its shape'],
+    ['contents that are longer than allowed', [9], { boolContents: Array(9).fill(true) }, 'more than the limit of 8'],
+    ['more dimensions than allowed', [1, 1, 1], { boolContents: [true] }, 'more than 2 dimensions'],
+  ])('with %s is refused', (_, dims, contents, message) => {
+    const type = messageType('inference.ModelInferRequest');
+    const inputs = [{ name: 'x', datatype: 'BOOL', shape: dims, contents }];
+    const body = Buffer.from(type.encode({ modelName: 'm', inputs }).finish());
+    expect(() => decodeInferRequest(body, { ...DEFAULT_LIMITS, maxDimensions: 2, maxContentsBytes: 8 })).toThrow(
+      message,
+    );
+  });
+
+  it('with a huge shape takes no more memory than its contents fill', () => {
+    const type = messageType('inference.ModelInferRequest');
+    const inputs = [{ name: 'x', datatype: 'INT64', shape: [2 ** 40], contents: { int64Contents: [1, -1] } }];
+    const [input] = decodeInferRequest(Buffer.from(type.encode({ modelName: 'm', inputs }).finish())).inputs;
+    expect([...(input?.data ?? [])]).toEqual([1, 0, 0, 0, 0, 0, 0, 0, ...Array(8).fill(255)]);
+  });
+
+  it('has its typed contents read in whichever form they were written, one by one or packed', () => {
+    const numbers = (...bytes: number[]) => Buffer.from([0x2a, bytes.length, ...bytes]);
+    const input = (...contents: number[]) =>
+      Buffer.from([0x0a, 1, 0x78, 0x12, 5, ...Buffer.from('INT32'), 0x1a, 1, 2, ...numbers(...contents)]);
+    for (const contents of [
+      [0x12, 2, 1, 2],
+      [0x10, 1, 0x10, 2],
+      [0x10, 1, 0x12, 1, 2],
+      [0x12, 1, 1, 0x12, 1, 2],
+    ]) {
+      const bytes = input(...contents);
+      const body = Buffer.concat([Buffer.from([0x0a, 1, 0x6d, 0x2a, bytes.length]), bytes]);
+      expect([...(decodeInferRequest(body).inputs[0]?.data ?? [])]).toEqual([1, 0, 0, 0, 2, 0, 0, 0]);
+    }
+  });
+
   it('with more tensors or parameters than allowed is refused', () => {
     const type = messageType('inference.ModelInferRequest');
-    const limits = { maxTensors: 2, maxParameters: 2 };
+    const limits = { ...DEFAULT_LIMITS, maxTensors: 2, maxParameters: 2 };
     const many = Array.from({ length: 3 }, (_, i) => ({ name: String(i) }));
     const parameters = Object.fromEntries(many.map(({ name }) => [name, { boolParam: true }]));
     for (const message of [{ inputs: many }, { outputs: many }, { parameters }]) {

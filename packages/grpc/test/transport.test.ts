@@ -152,6 +152,15 @@ describe('a call', () => {
   });
 });
 
+describe('compression', () => {
+  it('makes no message larger than the limit for those, whatever the one for plain ones', async () => {
+    await using served = await serve();
+    const bomb = frame(gzipSync(Buffer.alloc(65 * 1024 * 1024)), { flag: 1 });
+    const reply = await send(served, { pieces: [bomb], headers: { 'grpc-encoding': 'gzip' } });
+    expect([reply.status, reply.message]).toEqual(['8', expect.stringContaining('more than 67108864 bytes')]);
+  });
+});
+
 describe('a connection', () => {
   it('that speaks another protocol ends, and the server goes on', async () => {
     await using served = await serve();

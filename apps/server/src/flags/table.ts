@@ -43,6 +43,7 @@ export type Flag = FlagBase &
 const PORT_MAX = 65_535;
 const INT_MAX = 2_147_483_647;
 
+const NO_GUARD = 'calls cannot be restricted by this version: a command line that asks for it is refused';
 const NO_KEEPALIVE = 'connections are watched by TCP, and by nothing of gRPC in this version';
 const NO_TRACE = 'tracing is not part of this version';
 const NO_GPU = 'this build runs on the CPU';
@@ -236,6 +237,15 @@ export const FLAGS = {
     group: 'gRPC',
     help: 'Largest message of a client.',
   },
+  'grpc-max-input-size': {
+    kind: 'int',
+    default: 67_108_864,
+    min: 1,
+    max: INT_MAX,
+    unit: 'bytes',
+    group: 'gRPC',
+    help: 'Largest typed contents of an input, and largest message after decompression; raw contents are bounded by the message.',
+  },
   'grpc-infer-response-compression-level': {
     kind: 'choice',
     default: 'none',
@@ -384,7 +394,7 @@ export const FLAGS = {
   'reuse-http-port': ignored('one process listens on a port'),
   'http-thread-count': ignored('HTTP is served by one event loop'),
   'http-header-forward-pattern': ignored('headers are not forwarded to models by this version'),
-  'http-restricted-api': ignored('APIs cannot be restricted by this version'),
+  'http-restricted-api': ignored(NO_GUARD),
   'reuse-grpc-port': ignored('one process listens on a port'),
   'grpc-infer-thread-count': ignored('gRPC is served by one event loop'),
   'grpc-infer-allocation-pool-size': ignored('requests are not taken from a pool'),
@@ -398,7 +408,7 @@ export const FLAGS = {
   'grpc-max-connection-age': ignored('connections stay as long as their clients want, in this version'),
   'grpc-max-connection-age-grace': ignored('connections stay as long as their clients want, in this version'),
   'grpc-header-forward-pattern': ignored('headers are not forwarded to models by this version'),
-  'grpc-restricted-protocol': ignored('APIs cannot be restricted by this version'),
+  'grpc-restricted-protocol': ignored(NO_GUARD),
   'allow-gpu-metrics': ignored('there are no metrics of GPUs in this version'),
   'allow-cpu-metrics': ignored('metrics of the CPU are served with the others'),
   'metrics-config': ignored(

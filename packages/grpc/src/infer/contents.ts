@@ -1,129 +1,179 @@
 /** Typed contents of an input (`InferTensorContents`), turned into the bytes that raw contents would have. */
-import { DATATYPES, type Datatype, encodeBytes } from '@nereid/core';
+import { DATATYPES, type Datatype } from '@nereid/core';
 import { GrpcError } from '../errors.ts';
-import { WIRE, type WireReader } from '../wire/reader.ts';
+import { WIRE, WireReader } from '../wire/reader.ts';
 
-interface ContentsField {
+interface NumbersField {
   readonly name: string;
   readonly datatypes: readonly Datatype[];
   /** Encoding of one element outside of a packed list. */
   readonly wireType: number;
-  readonly read: (reader: WireReader) => number | bigint | boolean;
+  /** Fewest bytes that one element takes. */
+  readonly minBytes: number;
+  readonly read: (reader: WireReader) => number | bigint;
 }
-
-/** By field number. `bytes_contents`, 8, is read apart. */
-const FIELDS: ReadonlyMap<number, ContentsField> = new Map([
-  [1, { name: 'bool_contents', datatypes: ['BOOL'], wireType: WIRE.varint, read: (reader) => reader.bool() }],
-  [
-    2,
-    {
-      name: 'int_contents',
-      datatypes: ['INT8', 'INT16', 'INT32'],
-      wireType: WIRE.varint,
-      read: (reader) => reader.int32(),
-    },
-  ],
-  [3, { name: 'int64_contents', datatypes: ['INT64'], wireType: WIRE.varint, read: (reader) => reader.int64() }],
-  [
-    4,
-    {
-      name: 'uint_contents',
-      datatypes: ['UINT8', 'UINT16', 'UINT32'],
-      wireType: WIRE.varint,
-      read: (reader) => reader.uint32(),
-    },
-  ],
-  [5, { name: 'uint64_contents', datatypes: ['UINT64'], wireType: WIRE.varint, read: (reader) => reader.uint64() }],
-  [6, { name: 'fp32_contents', datatypes: ['FP32'], wireType: WIRE.fixed32, read: (reader) => reader.float() }],
-  [7, { name: 'fp64_contents', datatypes: ['FP64'], wireType: WIRE.fixed64, read: (reader) => reader.double() }],
-] satisfies [number, ContentsField][]);
 
 const BYTES_FIELD = 8;
+const BYTES_NAME = 'bytes_contents';
 
-/** What was found in the message: at most one kind of contents that is not empty counts. */
-export interface TypedContents {
-  /** Name of the field. */
-  readonly field: string;
-  readonly datatypes: readonly Datatype[];
-  readonly values: readonly (number | bigint | boolean | Buffer)[];
+/** By field number, but for `bytes_contents`. */
+const NUMBERS: ReadonlyMap<number, NumbersField> = new Map([
+  [1, varints('bool_contents', ['BOOL'], (reader) => reader.bool())],
+  [2, varints('int_contents', ['INT8', 'INT16', 'INT32'], (reader) => reader.int32())],
+  [3, varints('int64_contents', ['INT64'], (reader) => reader.int64())],
+  [4, varints('uint_contents', ['UINT8', 'UINT16', 'UINT32'], (reader) => reader.uint32())],
+  [5, varints('uint64_contents', ['UINT64'], (reader) => reader.uint64())],
+  [6, field('fp32_contents', ['FP32'], { wireType: WIRE.fixed32, minBytes: 4, read: (reader) => reader.float() })],
+  [7, field('fp64_contents', ['FP64'], { wireType: WIRE.fixed64, minBytes: 8, read: (reader) => reader.double() })],
+]);
+
+function field(
+  name: string,
+  datatypes: readonly Datatype[],
+  rest: Omit<NumbersField, 'name' | 'datatypes'>,
+): NumbersField {
+  return { name, datatypes, ...rest };
 }
 
-/**
- * Reads the message.
- * @returns undefined when it holds no element: an input of no elements, or one whose data comes elsewhere
- * @throws {GrpcError} `bad-message`, and `bad-data` when several fields hold elements
- */
-export function readContents(reader: WireReader): TypedContents | undefined {
-  const found = new Map<number, (number | bigint | boolean | Buffer)[]>();
+function varints(
+  name: string,
+  datatypes: readonly Datatype[],
+  read: (reader: WireReader) => number | bigint | boolean,
+): NumbersField {
+  return field(name, datatypes, { wireType: WIRE.varint, minBytes: 1, read: (reader) => asNumber(read(reader)) });
+}
+
+function asNumber(value: number | bigint | boolean): number | bigint {
+  return typeof value === 'boolean' ? Number(value) : value;
+}
+
+/** An input whose contents are to be read. */
+export interface TypedInput {
+  readonly name: string;
+  readonly datatype: Datatype;
+  /** Elements that its shape has. */
+  readonly elements: number;
+  /** The message that holds them. */
+  readonly contents: Buffer;
+}
+
+/** Number of the field that holds elements; undefined when none does: the input has no elements, or its data comes elsewhere. */
+export function contentsField({ name, contents }: Pick<TypedInput, 'name' | 'contents'>): number | undefined {
+  const reader = new WireReader(contents);
+  let found: number | undefined;
   for (let number = reader.next(); number !== 0; number = reader.next()) {
-    const values = found.get(number) ?? [];
-    if (!readInto(values, number, reader)) continue;
-    if (values.length > 0) found.set(number, values);
+    if (holdsElements(number, reader) && found !== number) {
+      if (found !== undefined) throw ofTwoKinds(name, found, number);
+      found = number;
+    }
   }
-  const [first, second] = [...found];
-  if (first === undefined) return undefined;
-  if (second !== undefined) {
-    throw new GrpcError(
-      'bad-data',
-      `contents of one input are given as ${nameOf(first[0])} and as ${nameOf(second[0])}`,
-    );
-  }
-  return { field: nameOf(first[0]), datatypes: FIELDS.get(first[0])?.datatypes ?? ['BYTES'], values: first[1] };
+  return found;
 }
 
-/** Appends the elements of one field; false for a field that is none of the contents. */
-function readInto(values: (number | bigint | boolean | Buffer)[], number: number, reader: WireReader): boolean {
-  if (number === BYTES_FIELD && reader.wireType === WIRE.bytes) {
-    values.push(reader.bytes());
-    return true;
+/** Steps over a field. */
+function holdsElements(number: number, reader: WireReader): boolean {
+  const { wireType } = reader;
+  if (wireType !== WIRE.bytes) {
+    reader.skip();
+    return NUMBERS.get(number)?.wireType === wireType;
   }
-  const field = FIELDS.get(number);
-  if (field !== undefined && reader.wireType === WIRE.bytes) {
-    const packed = reader.message();
-    while (!packed.isAtEnd) values.push(field.read(packed));
-    return true;
-  }
-  if (field !== undefined && reader.wireType === field.wireType) {
-    values.push(field.read(reader));
-    return true;
-  }
-  reader.skip();
-  return false;
+  const isFilled = reader.bytes().length > 0;
+  return number === BYTES_FIELD || (isFilled && NUMBERS.has(number));
 }
-
-const nameOf = (number: number) => FIELDS.get(number)?.name ?? 'bytes_contents';
 
 /**
- * The bytes of a tensor: its elements little-endian, BYTES with their lengths in front.
- * @throws {GrpcError} `bad-data` for contents of another datatype, or a value that the datatype cannot hold
+ * The bytes of a tensor: its elements little-endian, BYTES with their lengths in front. They take no more memory than the shape asks for and the message can fill.
+ * @param number  the field that `contentsField` found
+ * @throws {GrpcError} `bad-data` for contents of another datatype, more of them than the shape has, or a value that the datatype cannot hold
  */
-export function contentsToBytes(input: string, datatype: Datatype, contents: TypedContents): Uint8Array {
-  const { field, datatypes, values } = contents;
+export function contentsToBytes(input: TypedInput, number: number): Uint8Array {
+  const { name, datatype } = input;
+  const numbers = NUMBERS.get(number);
+  const datatypes = numbers?.datatypes ?? ['BYTES'];
   if (!datatypes.includes(datatype)) {
     throw new GrpcError(
       'bad-data',
-      `unexpected explicit tensor data for input tensor '${input}' of type '${datatype}': ${field} is for ${datatypes.join(', ')}`,
+      `unexpected explicit tensor data for input tensor '${name}' of type '${datatype}': ${nameOf(number)} is for ${datatypes.join(', ')}`,
     );
   }
-  if (datatype === 'BYTES') return encodeBytes(values.filter((value) => Buffer.isBuffer(value)));
-  return numbersToBytes(input, datatype, values);
+  return numbers === undefined || datatype === 'BYTES'
+    ? stringsToBytes(input)
+    : numbersToBytes({ ...input, datatype }, number, numbers);
 }
 
-function numbersToBytes(input: string, datatype: Exclude<Datatype, 'BYTES'>, values: TypedContents['values']) {
-  const array = new DATATYPES[datatype].array(values.length);
-  for (const [i, value] of values.entries()) {
-    if (typeof value === 'bigint') {
-      if (array instanceof BigInt64Array || array instanceof BigUint64Array) array[i] = value;
-      continue;
-    }
-    array[i] = Number(value);
-    if (array[i] !== Number(value) && isInteger(datatype))
-      throw new GrpcError(
-        'bad-data',
-        `element ${i} of input '${input}' is ${String(value)}, which ${datatype} does not hold`,
-      );
+function stringsToBytes({ contents }: TypedInput): Uint8Array {
+  let size = 0;
+  for (const item of strings(contents)) size += 4 + item.length;
+  const bytes = Buffer.allocUnsafe(size);
+  let offset = 0;
+  for (const item of strings(contents)) {
+    offset = bytes.writeUInt32LE(item.length, offset);
+    offset += item.copy(bytes, offset);
   }
-  return new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+  return bytes;
 }
 
-const isInteger = (datatype: Datatype) => /^U?INT/.test(datatype);
+function* strings(contents: Buffer): Generator<Buffer> {
+  const reader = new WireReader(contents);
+  for (let number = reader.next(); number !== 0; number = reader.next()) {
+    if (number === BYTES_FIELD && reader.wireType === WIRE.bytes) yield reader.bytes();
+    else reader.skip();
+  }
+}
+
+type NumberInput = TypedInput & { readonly datatype: Exclude<Datatype, 'BYTES'> };
+
+function numbersToBytes(input: NumberInput, number: number, numbers: NumbersField): Uint8Array {
+  const capacity = Math.min(input.elements, Math.floor(input.contents.length / numbers.minBytes));
+  const array = new DATATYPES[input.datatype].array(capacity);
+  const put = putterFor(input, array);
+  const reader = new WireReader(input.contents);
+  let count = 0;
+  for (let next = reader.next(); next !== 0; next = reader.next()) {
+    if (next === number && reader.wireType === WIRE.bytes) {
+      const packed = reader.message();
+      while (!packed.isAtEnd) put(count++, numbers.read(packed));
+    } else if (next === number && reader.wireType === numbers.wireType) put(count++, numbers.read(reader));
+    else reader.skip();
+  }
+  return new Uint8Array(array.buffer, array.byteOffset, count * array.BYTES_PER_ELEMENT);
+}
+
+type NumberArray = InstanceType<(typeof DATATYPES)[NumberInput['datatype']]['array']>;
+
+/** Puts an element in its place, or says why it does not fit. */
+function putterFor({ name, datatype, elements }: NumberInput, array: NumberArray) {
+  const isInteger = /^U?INT/.test(datatype);
+  const isBig = array instanceof BigInt64Array || array instanceof BigUint64Array;
+  return (index: number, value: number | bigint): void => {
+    if (index >= array.length) throw tooMany(name, elements);
+    if (isBig) array[index] = BigInt(value);
+    else {
+      array[index] = Number(value);
+      if (isInteger && array[index] !== value) throw doesNotHold({ name, datatype, index, value });
+    }
+  };
+}
+
+const nameOf = (number: number) => NUMBERS.get(number)?.name ?? BYTES_NAME;
+
+function ofTwoKinds(input: string, first: number, second: number): GrpcError {
+  return new GrpcError(
+    'bad-data',
+    `contents of input '${input}' are given as ${nameOf(first)} and as ${nameOf(second)}`,
+  );
+}
+
+function tooMany(input: string, elements: number): GrpcError {
+  return new GrpcError('bad-data', `contents of input '${input}' are more than the ${elements} elements of its shape`);
+}
+
+function doesNotHold(element: {
+  readonly name: string;
+  readonly datatype: Datatype;
+  readonly index: number;
+  readonly value: number | bigint;
+}): GrpcError {
+  const { name, datatype, index, value } = element;
+  return new GrpcError('bad-data', `element ${index} of input '${name}' is ${value}, which ${datatype} does not hold`);
+}

@@ -4,6 +4,7 @@
  */
 import {
   type Datatype,
+  elementCount,
   type InferenceRequestInit,
   isDatatype,
   type Shape,
@@ -13,7 +14,7 @@ import {
 } from '@nereid/core';
 import { GrpcError } from '../errors.ts';
 import { WIRE, WireReader } from '../wire/reader.ts';
-import { contentsToBytes, readContents, type TypedContents } from './contents.ts';
+import { contentsField, contentsToBytes } from './contents.ts';
 import {
   type InferParameter,
   type RequestParameters,
@@ -28,9 +29,18 @@ export interface InferLimits {
   readonly maxTensors: number;
   /** Parameters of a request, an input or an output. Default 1024. */
   readonly maxParameters: number;
+  /** Dimensions of an input. Default 1024. */
+  readonly maxDimensions: number;
+  /** Bytes of the typed contents of an input; raw contents have no limit but that of the message. Default 64 MiB. */
+  readonly maxContentsBytes: number;
 }
 
-export const DEFAULT_LIMITS: InferLimits = { maxTensors: 1024, maxParameters: 1024 };
+export const DEFAULT_LIMITS: InferLimits = {
+  maxTensors: 1024,
+  maxParameters: 1024,
+  maxDimensions: 1024,
+  maxContentsBytes: 64 * 1024 * 1024,
+};
 
 /** A decoded request; pass it to `new InferenceRequest(decoded, responder)`. */
 export interface DecodedInferRequest extends InferenceRequestInit {
@@ -67,7 +77,7 @@ interface Input {
   datatype: string;
   readonly shape: number[];
   parameters: Map<string, InferParameter> | undefined;
-  contents: TypedContents | undefined;
+  contents: Buffer | undefined;
 }
 
 /**
@@ -81,7 +91,7 @@ export function decodeInferRequest(body: Buffer, limits: InferLimits = DEFAULT_L
     modelName: message.modelName,
     modelVersion: message.modelVersion,
     id: message.id,
-    inputs: tensorsOf(message),
+    inputs: tensorsOf(message, limits),
     requestedOutputs: distinct(message.outputs),
     ...scheduling(parameters),
     wantsEmptyFinal: parameters.wantsEmptyFinal,
@@ -192,20 +202,25 @@ function assertFew(what: string, count: number, limit: number): void {
 function readInput(reader: WireReader, limits: InferLimits): Input {
   const input: Input = { name: '', datatype: '', shape: [], parameters: undefined, contents: undefined };
   for (let field = reader.next(); field !== 0; field = reader.next()) {
-    if (field === INPUT.shape && reader.wireType === WIRE.varint) input.shape.push(dimension(reader));
+    if (field === INPUT.shape && reader.wireType === WIRE.varint) addDimension(input.shape, reader, limits);
     else if (reader.wireType !== WIRE.bytes) reader.skip();
     else if (field === INPUT.name) input.name = reader.string();
     else if (field === INPUT.datatype) input.datatype = reader.string();
-    else if (field === INPUT.shape) readDimensions(input.shape, reader.message());
+    else if (field === INPUT.shape) readDimensions(input.shape, reader.message(), limits);
     else if (field === INPUT.parameters) input.parameters = withParameter(input.parameters, reader.message(), limits);
-    else if (field === INPUT.contents) input.contents = readContents(reader.message());
+    else if (field === INPUT.contents) input.contents = reader.bytes();
     else reader.skip();
   }
   return input;
 }
 
-function readDimensions(shape: number[], packed: WireReader): void {
-  while (!packed.isAtEnd) shape.push(dimension(packed));
+function readDimensions(shape: number[], packed: WireReader, limits: InferLimits): void {
+  while (!packed.isAtEnd) addDimension(shape, packed, limits);
+}
+
+function addDimension(shape: number[], reader: WireReader, { maxDimensions }: InferLimits): void {
+  shape.push(dimension(reader));
+  assertFew('dimensions of an input', shape.length, maxDimensions);
 }
 
 /** Most dimensions are small, and a negative one is refused anyway. */
@@ -246,21 +261,25 @@ function refuseClassification(owner: string, parameters: ReadonlyMap<string, Inf
 }
 
 /** Each input with its data: none when it lies in shared memory, typed contents of its own, or the next of the raw ones. More raw ones than needed are ignored. */
-function tensorsOf(message: Message): Tensor[] {
+function tensorsOf(message: Message, limits: InferLimits): Tensor[] {
   const { inputs, rawContents } = message;
   let used = 0;
   return inputs.map(({ name, datatype, shape, parameters, contents }) => {
     if (parameters !== undefined) refuseClassification(`input '${name}'`, parameters);
     const part = parameters && sharedMemoryPart(`input '${name}'`, parameters);
     const known = checkedDatatype(name, datatype);
+    const field = contents && contentsField({ name, contents });
     if (part !== undefined) {
-      if (contents !== undefined) throw inMemoryAndGiven(name);
+      if (field !== undefined) throw inMemoryAndGiven(name);
       partsOf(message).inputs.set(name, part);
       return { name, datatype: known, shape: checkedShape(name, shape), data: EMPTY };
     }
-    if (contents !== undefined) {
+    if (contents !== undefined && field !== undefined) {
       if (rawContents.length > 0) throw bothGiven(name);
-      return { name, datatype: known, shape: checkedShape(name, shape), data: contentsToBytes(name, known, contents) };
+      assertShort(name, contents, limits);
+      const elements = elementCount(checkedShape(name, shape));
+      const data = contentsToBytes({ name, datatype: known, elements, contents }, field);
+      return { name, datatype: known, shape, data };
     }
     const data = rawContents[used] ?? EMPTY;
     if (used >= rawContents.length && !shape.includes(0)) throw noData(name);
@@ -270,6 +289,15 @@ function tensorsOf(message: Message): Tensor[] {
 }
 
 const EMPTY = Buffer.alloc(0);
+
+/** Numbers are read one by one on the loop, so there must not be too many. */
+function assertShort(input: string, contents: Buffer, { maxContentsBytes }: InferLimits): void {
+  if (contents.length <= maxContentsBytes) return;
+  throw new GrpcError(
+    'too-large',
+    `contents of input '${input}' have ${contents.length} bytes, more than the limit of ${maxContentsBytes}; send raw_input_contents, or raise --grpc-max-input-size`,
+  );
+}
 
 function checkedDatatype(input: string, datatype: string): Datatype {
   if (isDatatype(datatype)) return datatype;

@@ -48,12 +48,12 @@ export class WireReader {
 
   /** A 32-bit signed integer. */
   int32(): number {
-    return Number(BigInt.asIntN(32, this.#varint64()));
+    return this.#low32();
   }
 
   /** A 32-bit unsigned integer. */
   uint32(): number {
-    return Number(BigInt.asUintN(32, this.#varint64()));
+    return this.#low32() >>> 0;
   }
 
   int64(): bigint {
@@ -65,7 +65,13 @@ export class WireReader {
   }
 
   bool(): boolean {
-    return this.#varint64() !== 0n;
+    let bits = 0;
+    for (let i = 0; i < 10; i++) {
+      const byte = this.#byte();
+      bits |= byte & 0x7f;
+      if (byte < 0x80) return bits !== 0;
+    }
+    throw broken('a number longer than ten bytes');
   }
 
   float(): number {
@@ -119,6 +125,17 @@ export class WireReader {
   /** @throws {GrpcError} when the field that `next` announced is encoded otherwise */
   expect(wireType: number): void {
     if (this.wireType !== wireType) throw broken(`wire type ${this.wireType} instead of ${wireType}`);
+  }
+
+  /** The lower half of a varint; a negative number of 32 bits has ten bytes. */
+  #low32(): number {
+    let value = 0;
+    for (let i = 0; i < 10; i++) {
+      const byte = this.#byte();
+      if (i < 5) value |= (byte & 0x7f) << (7 * i);
+      if (byte < 0x80) return value;
+    }
+    throw broken('a number longer than ten bytes');
   }
 
   #varint64(): bigint {
