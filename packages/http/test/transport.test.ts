@@ -28,6 +28,20 @@ async function exchange(socket: Socket, stop?: RegExp): Promise<string> {
   return text;
 }
 
+/** What comes until it is enough; the connection stays open. */
+function received(socket: Socket, isEnough: (text: string) => boolean): Promise<string> {
+  return new Promise((resolve) => {
+    let text = '';
+    const take = (piece: Buffer) => {
+      text += piece.toString('latin1');
+      if (!isEnough(text)) return;
+      socket.off('data', take);
+      resolve(text);
+    };
+    socket.on('data', take);
+  });
+}
+
 async function open(served: Served): Promise<Socket> {
   const socket = connect(served.port, '127.0.0.1');
   await once(socket, 'connect');
@@ -75,6 +89,39 @@ describe.each([
     });
     const kept = [0, 'keep-alive', true, undefined];
     expect(answers).toEqual([kept, kept, [0, 'keep-alive', true, 'some-id'], kept, [0, 'close', true, undefined]]);
+  });
+
+  it('gives equal answers that are too large to be copied whole, one after the other', async () => {
+    const holding = new HoldingEngine();
+    await using served = await serve({ factory, wrap: holding.wrap });
+    const socket = await open(served);
+    const header = JSON.stringify({
+      inputs: [binaryInput('x', 'FP32', [2], 8)],
+      outputs: [{ name: 'o', parameters: { binary_data: true } }],
+    });
+    const request = Buffer.concat([Buffer.from(header), f32(1, 2)]);
+    const message = head(
+      [`Inference-Header-Content-Length: ${header.length}`, `Content-Length: ${request.length}`],
+      '/v2/models/id_fp32/infer',
+    );
+    for (const fill of [1, 2, 3]) {
+      socket.write(Buffer.concat([Buffer.from(message), request]));
+      const held = await holding.next();
+      const output = {
+        name: 'o',
+        datatype: 'UINT8',
+        shape: [100_000],
+        data: new Uint8Array(100_000).fill(fill),
+      } as const;
+      held.respond(responseOf(held, { outputs: [output] }));
+      const end = Buffer.alloc(100_000, fill).toString('latin1');
+      const text = await received(socket, (all) => all.endsWith(end));
+      expect([statuses(text), Number(/\r\ncontent-length: (\d+)/i.exec(text)?.[1])]).toEqual([
+        [200],
+        text.length - text.indexOf('\r\n\r\n') - 4,
+      ]);
+    }
+    socket.destroy();
   });
 
   it('answers a client of HTTP/1.0 with a head of its own', async () => {
