@@ -1,6 +1,7 @@
 /**
  * How late timers are, and what waiting for them costs: the clock on the addon's alarm beside the one on the event loop alone, in alternating rounds of one run. Then the same of the dynamic
- * batcher: by how much a lone request waits longer than its queue delay. Last, what arming and cancelling cost.
+ * batcher: by how much a lone request waits longer than its queue delay. Beside both stands a thread that only sleeps: what it is late by is the machine's own, and no clock that sleeps is
+ * better. Last, what arming and cancelling cost.
  *
  * usage: node bench/clock.mjs [--rounds N] [--timers N]
  */
@@ -48,10 +49,20 @@ function batcherError(clock, delay) {
   });
 }
 
+/** Sleeps on this thread, which does nothing else. */
+const sleep = new Int32Array(new SharedArrayBuffer(4));
+function threadError(delay) {
+  const start = performance.now() * 1000;
+  Atomics.wait(sleep, 0, 0, delay / 1000);
+  return performance.now() * 1000 - start - delay;
+}
+
 const clocks = { alarm: new AlarmClock(openAlarm), 'event loop': new SystemClock() };
 const cases = DELAYS.flatMap((delay) =>
   Object.keys(clocks).map((name) => ({ delay, name, timer: [], batcher: [], cpuMs: 0, wallMs: 0 })),
 );
+
+const threads = new Map(DELAYS.map((delay) => [delay, []]));
 
 for (const { delay, name } of cases) for (let i = 0; i < 20; i++) await batcherError(clocks[name], delay);
 for (let round = 0; round < rounds; round++) {
@@ -65,6 +76,7 @@ for (let round = 0; round < rounds; round++) {
     each.wallMs += performance.now() - wall;
     for (let i = 0; i < timers; i++) each.batcher.push(await batcherError(clock, each.delay));
   }
+  for (const [delay, late] of threads) for (let i = 0; i < timers; i++) late.push(threadError(delay));
 }
 
 const quantile = (list, share) => Math.round([...list].sort((a, b) => a - b)[Math.floor(share * list.length)]);
@@ -75,6 +87,7 @@ console.table(
     clock: name,
     'late, us: p50 / p90 / p99': spread(timer),
     'batch late, us: p50 / p90 / p99': spread(batcher),
+    'sleeping thread late': spread(threads.get(delay)),
     'CPU while waiting': `${Math.round((cpuMs / wallMs) * 100)} %`,
   })),
 );

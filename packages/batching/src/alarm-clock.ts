@@ -12,14 +12,14 @@ export interface Alarm {
 }
 
 /** In the last so much time before a deadline the loop turns, once it is up. */
-const LONGEST_LEAD_MICROS = 50;
+const LONGEST_LEAD_MICROS = 150;
 /** Weight of an alarm that was later than the others. */
 const WEIGHT = 1 / 64;
 
 /**
  * The time of the process, with any number of timers on one alarm: the loop sleeps until a timer is due.
  *
- * An alarm wakes the loop late by the way from its thread. What it is late by at least, as measured, it is set earlier, by 50 us at most; a loop that is up
+ * An alarm wakes the loop late by the way from its thread. What it is late by at least, as measured, it is set earlier, by 150 us at most; a loop that is up
  * before the deadline turns until then. So a timer is late by what the way varies.
  *
  * Arming and cancelling cost logarithmic time, and the alarm is only set for a deadline earlier than the one it stands at. Timers fire in the order of
