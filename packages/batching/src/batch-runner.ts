@@ -28,6 +28,8 @@ export interface FreedSlots {
   /** Slots that are free again: all of the instance's after an inline run. */
   readonly slots: number;
   readonly batch: readonly InferenceRequest[];
+  /** When it was given to the instance. */
+  readonly startedMicros: number;
 }
 
 /** A batch for an instance that has a slot for it. */
@@ -170,7 +172,7 @@ export class BatchRunner {
       if (request.isDone || (broken === undefined && this.#runsAgain(request))) continue;
       request.fail(defectOf(instance.model.name, broken));
     }
-    const freed = { instance, slots: isInline ? instance.load : 1, batch };
+    const freed = { instance, slots: isInline ? instance.load : 1, batch, startedMicros };
     if (instance.limited === undefined) this.#options.slotsFreed(freed);
     else instance.limited.release(() => this.#options.slotsFreed(freed));
     this.noteIdle();

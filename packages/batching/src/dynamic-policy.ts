@@ -4,7 +4,8 @@
  *
  * Requests stay in the queue until the very batch they run in is sent, so that every policy of the queue goes on applying to them. What is sent is
  * decided when an instance is free: at the end of the turn of the event loop in which requests came (so that those that come together run
- * together), at once when the batch cannot grow, when an instance becomes free, and when a delay or a timeout ends.
+ * together), at once when the batch cannot grow, when an instance becomes free (and those it answered had a moment to come back: `Regrouping`), and when
+ * a delay or a timeout ends.
  *
  * While an instance is free, no request times out: its wait is then the batcher's own choice, which ends at the first deadline.
  *
@@ -19,6 +20,7 @@ import { BatchPlan, type BatchRules, type ClosedBatch, type PlanMoment } from '.
 import type { Cancellable } from './default-policy.ts';
 import type { PriorityLevels } from './dynamic-batching.ts';
 import { PriorityQueue, type QueuedRequest, rowsOf, type Waiting } from './priority-queue.ts';
+import { type FinishedBatch, Regrouping } from './regrouping.ts';
 import { leastLoaded, type SlotCounter } from './slot-counter.ts';
 
 export interface BatchableRequest extends QueuedRequest, Cancellable {}
@@ -28,8 +30,14 @@ export type DynamicEvent<R, I> =
   | { readonly type: 'arrival'; readonly request: R; readonly exclusive: boolean; readonly nowMicros: number }
   /** The turn of the event loop is over that `wantsTurnEnd` asked about. */
   | { readonly type: 'turn-end'; readonly nowMicros: number }
-  /** Slots of an instance are free again. */
-  | { readonly type: 'slots-free'; readonly instance: I; readonly slots: number; readonly nowMicros: number }
+  /** Slots of an instance are free again. With `finished`, those whom that batch answered are briefly waited for. */
+  | {
+      readonly type: 'slots-free';
+      readonly instance: I;
+      readonly slots: number;
+      readonly finished?: FinishedBatch | undefined;
+      readonly nowMicros: number;
+    }
   /** `wakeMicros` has come, or a time before. */
   | { readonly type: 'timer'; readonly nowMicros: number }
   /** A request that waits was cancelled. */
@@ -64,6 +72,8 @@ export interface DynamicPolicyOptions<R, I> {
   readonly levels: PriorityLevels;
   /** See `PriorityQueue`. */
   readonly maxQueueSize: number;
+  /** See `Regrouping`; 0 by default. */
+  readonly regroupTurns?: number | undefined;
 }
 
 export class DynamicPolicy<R extends BatchableRequest, I extends SlotCounter> {
@@ -71,17 +81,21 @@ export class DynamicPolicy<R extends BatchableRequest, I extends SlotCounter> {
   readonly #rules: BatchRules<R>;
   readonly #queue: PriorityQueue<R>;
   readonly #goesAhead: boolean;
+  readonly #regrouping: Regrouping;
   /** What would be sent of all that waits, kept while an instance is free and more requests are waited for. */
   #held: BatchPlan<R> | undefined;
   #wantsTurnEnd = false;
   #isStopping = false;
   #actions: DynamicAction<R, I>[] = [];
 
-  constructor({ instances, rules, levels, maxQueueSize }: DynamicPolicyOptions<R, I>) {
+  constructor({ instances, rules, levels, maxQueueSize, regroupTurns = 0 }: DynamicPolicyOptions<R, I>) {
     this.#instances = instances;
     this.#rules = rules;
     this.#queue = new PriorityQueue(levels, maxQueueSize);
     this.#goesAhead = levels.isPlain;
+    // With a delay the configuration says how long a batch is held, and a strategy says it itself.
+    const mayRegroup = rules.maxDelayMicros === 0 && rules.startBatch === undefined;
+    this.#regrouping = new Regrouping(mayRegroup ? regroupTurns : 0);
   }
 
   /** Requests that wait. */
@@ -139,8 +153,7 @@ export class DynamicPolicy<R extends BatchableRequest, I extends SlotCounter> {
         this.#arrive(event.request, event);
         break;
       case 'turn-end':
-        this.#wantsTurnEnd = false;
-        this.#send(nowMicros);
+        this.#endTurn(nowMicros);
         break;
       case 'slots-free':
         this.#free(event.instance, event);
@@ -153,6 +166,7 @@ export class DynamicPolicy<R extends BatchableRequest, I extends SlotCounter> {
         break;
       case 'stop':
         this.#isStopping = true;
+        this.#waitNoLonger();
         this.#send(nowMicros);
         break;
       default:
@@ -178,7 +192,7 @@ export class DynamicPolicy<R extends BatchableRequest, I extends SlotCounter> {
     let entered = this.#queue.push(request, nowMicros);
     if ('limit' in entered && this.#idleInstance() !== undefined) {
       // What waits for the end of this turn only must keep nobody out.
-      this.#wantsTurnEnd = false;
+      this.#waitNoLonger();
       this.#send(nowMicros);
       entered = this.#queue.push(request, nowMicros);
     }
@@ -204,17 +218,30 @@ export class DynamicPolicy<R extends BatchableRequest, I extends SlotCounter> {
     else if (!this.#held.isComplete) this.#held.offer(waiting);
   }
 
-  #free(instance: I, { slots, nowMicros }: { readonly slots: number; readonly nowMicros: number }): void {
+  #endTurn(nowMicros: number): void {
+    if (this.#regrouping.turnOver({ rows: this.#queue.rows, nowMicros })) return;
+    this.#wantsTurnEnd = false;
+    this.#send(nowMicros);
+  }
+
+  #waitNoLonger(): void {
+    this.#wantsTurnEnd = false;
+    this.#regrouping.end();
+  }
+
+  #free(instance: I, { slots, finished, nowMicros }: Freed): void {
     const hadIdle = this.#idleInstance() !== undefined;
     instance.load -= slots;
     const expired = hadIdle ? [] : this.#queue.expire(nowMicros, false);
+    const regroups = !(hadIdle || this.#isStopping) && finished !== undefined;
+    if (regroups && this.#regrouping.begin(finished, { rows: this.#queue.rows, nowMicros })) this.#wantsTurnEnd = true;
     this.#send(nowMicros);
     for (const request of expired) this.#reject({ request, reason: 'timeout' });
   }
 
   #wake(nowMicros: number): void {
     if (nowMicros < this.wakeMicros) return;
-    this.#wantsTurnEnd = false;
+    this.#waitNoLonger();
     this.#send(nowMicros);
     if (this.#idleInstance() !== undefined) return;
     for (const request of this.#queue.expire(nowMicros, true)) this.#reject({ request, reason: 'timeout' });
@@ -288,6 +315,8 @@ export class DynamicPolicy<R extends BatchableRequest, I extends SlotCounter> {
     return instance?.load === 0 ? instance : undefined;
   }
 }
+
+type Freed = Omit<Extract<DynamicEvent<never, never>, { readonly type: 'slots-free' }>, 'type' | 'instance'>;
 
 /** Rows up to which a batch grows that was closed for this reason; undefined when it does not. A strategy has had its say. */
 function growsTo<R>(reason: BatchCloseReason, rules: BatchRules<R>): number | undefined {

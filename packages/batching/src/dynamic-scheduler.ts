@@ -10,7 +10,7 @@ import type {
 import { AnswerOrder } from './answer-order.ts';
 import { BatchCounters, type BatchingStatistics } from './batch-counters.ts';
 import { batchRules } from './batch-plan.ts';
-import { BatchRunner } from './batch-runner.ts';
+import { BatchRunner, type FreedSlots } from './batch-runner.ts';
 import { checkQueueSize, type DynamicBatching, PriorityLevels } from './dynamic-batching.ts';
 import { type DynamicAction, type DynamicEvent, DynamicPolicy } from './dynamic-policy.ts';
 import { rejectionOf } from './errors.ts';
@@ -40,7 +40,15 @@ export interface DynamicSchedulerOptions extends SchedulerOptions {
   readonly modelName?: string | undefined;
   /** Calls back when the current turn of the event loop is over; `setImmediate` by default. */
   readonly afterTurn?: (callback: () => void) => void;
+  /**
+   * Turns of the event loop for which a batch waits after the one before, at most, until as many rows are there as that one had: clients that send again when they
+   * are answered stay together. It ends sooner when the wait is as long as that batch took. 6 by default; 0 to wait for nobody. Without effect with a queue delay
+   * and with a strategy.
+   */
+  readonly regroupTurns?: number;
 }
+
+const DEFAULT_REGROUP_TURNS = 6;
 
 type Action = DynamicAction<InferenceRequest, InstanceSlots>;
 
@@ -65,7 +73,9 @@ export class DynamicScheduler implements Scheduler {
   constructor(options: DynamicSchedulerOptions) {
     const { clock = new SystemClock(), maxBatchSize, maxQueueSize = DEFAULT_MAX_QUEUE_SIZE } = options;
     const { dynamicBatching = {}, afterTurn = setImmediate, canJoin = haveSameInputs } = options;
+    const { regroupTurns = DEFAULT_REGROUP_TURNS } = options;
     checkQueueSize(maxQueueSize);
+    checkRegroupTurns(regroupTurns);
     const strategy = options.strategy && new GuardedStrategy(options.strategy, options);
     const startBatch = strategy && (() => strategy.startBatch());
     const rules = batchRules(dynamicBatching, { maxBatchSize, canJoin, startBatch });
@@ -79,12 +89,11 @@ export class DynamicScheduler implements Scheduler {
       lookAhead: { micros: 0, most: 2 },
       rateLimits: options.rateLimits,
       grow: ({ batch }) => this.#grow(batch),
-      slotsFreed: ({ instance, slots }) =>
-        this.#driver.tell({ type: 'slots-free', instance, slots, nowMicros: clock.nowMicros() }),
+      slotsFreed: (freed) => this.#free(freed),
       isEmpty: () => this.#policy.queued === 0 && this.#driver.isIdle,
     });
     const levels = new PriorityLevels(dynamicBatching);
-    this.#policy = new DynamicPolicy({ instances: this.#runner.instances, rules, levels, maxQueueSize });
+    this.#policy = new DynamicPolicy({ instances: this.#runner.instances, rules, levels, maxQueueSize, regroupTurns });
     this.#driver = new PolicyDriver({
       policy: this.#policy,
       clock,
@@ -124,6 +133,12 @@ export class DynamicScheduler implements Scheduler {
   stop(): Promise<void> {
     this.#driver.tell({ type: 'stop', nowMicros: this.#clock.nowMicros() });
     return this.#runner.stop();
+  }
+
+  #free({ instance, slots, batch, startedMicros }: FreedSlots): void {
+    const nowMicros = this.#clock.nowMicros();
+    const finished = { rows: batch[0]?.batch?.batchSize ?? 0, ranMicros: nowMicros - startedMicros };
+    this.#driver.tell({ type: 'slots-free', instance, slots, finished, nowMicros });
   }
 
   #perform(action: Action): void {
@@ -178,6 +193,11 @@ export class DynamicScheduler implements Scheduler {
     this.#driver.arm();
     return whole;
   }
+}
+
+function checkRegroupTurns(turns: number): void {
+  if (Number.isInteger(turns) && turns >= 0) return;
+  throw new RangeError(`regroupTurns must be a whole number from 0 on, got ${turns}`);
 }
 
 function rowsOfAll(batch: readonly InferenceRequest[]): number {

@@ -58,6 +58,8 @@ export async function dynamicFixture(options: DynamicFixtureOptions = {}): Promi
     modelName,
     afterTurn,
     canJoin,
+    // The rules are told apart from the turns after a batch, of which `regrouping.test.ts` tells.
+    regroupTurns = 0,
     ...behaviour
   } = options;
   const clock = new ManualClock();
@@ -92,6 +94,7 @@ export async function dynamicFixture(options: DynamicFixtureOptions = {}): Promi
     modelName,
     ...(afterTurn && { afterTurn }),
     canJoin,
+    regroupTurns,
   });
   const responder = new RecordingResponder();
   const send: DynamicFixture['send'] = (id, { rows = 1, shape = 'A', ...more } = {}) => {

@@ -246,6 +246,7 @@ describe('options', () => {
   it.each<[string, Partial<DynamicSchedulerOptions>, string]>([
     ['no instances', { instances: [] }, 'a scheduler needs one instance at least, got none'],
     ['a negative limit', { maxQueueSize: -1 }, 'maxQueueSize must be a whole number from 0 on'],
+    ['half a turn', { regroupTurns: 0.5 }, 'regroupTurns must be a whole number from 0 on, got 0.5'],
     ['half a batch', { maxBatchSize: 1.5 }, 'maxBatchSize must be a whole number from 0 on, got 1.5'],
     [
       'a preferred size beyond the largest',
