@@ -226,6 +226,21 @@ def broken_compression(client, url):
     assert status == 400 and answer["error"], (status, answer)
 
 
+def classification(client, url):
+    def classes(count, values, binary, model="classes"):
+        output = http.InferRequestedOutput("OUTPUT__0", binary_data=binary, class_count=count)
+        result = client.infer(model, [tensor("x", "FP32", values)], outputs=[output]).as_numpy("OUTPUT__0")
+        return [[item.decode() if isinstance(item, bytes) else item for item in row] for row in np.atleast_2d(result)]
+
+    values = np.array([[0.25, 4, -1, 2], [1, 1, 3, 0]], np.float32)
+    for binary in (True, False):
+        assert classes(2, values, binary) == [["4.000000:1:dog", "2.000000:3:owl"], ["3.000000:2:fox", "1.000000:0:cat"]]
+        assert [len(row) for row in classes(100, values, binary)] == [4, 4]
+        assert classes(1, np.array([7, 9], np.float32), binary, "id_fp32") == [["9.000000:1"]]
+    bits = tensor("x", "BOOL", np.array([True]))
+    refused(client, 400, "class result not available", model_name="id_bool", inputs=[bits], outputs=[http.InferRequestedOutput("OUTPUT__0", class_count=1)])
+
+
 def sixty_four_clients_at_once(client, url):
     def one(index):
         own = http.InferenceServerClient(url)
@@ -249,7 +264,7 @@ CHECKS = [
     health_and_server_metadata, model_metadata, model_config, repository_index, every_datatype_binary, every_datatype_json, bfloat16, strings,
     not_a_number_and_infinity, batches, versions_ids_and_requested_outputs, compression, statistics, wrong_input_name, wrong_output_name,
     wrong_datatype, wrong_shape, too_large_a_batch, missing_input, unknown_model, unknown_version, model_failure_and_recovery, empty_body,
-    wrong_byte_size, lying_header_length, broken_compression, sixty_four_clients_at_once,
+    wrong_byte_size, lying_header_length, broken_compression, classification, sixty_four_clients_at_once,
 ]
 
 

@@ -177,6 +177,15 @@ def streams_that_end_with_their_first_error(client, place):
         mine.stop_stream()
 
 
+def classification(client, place):
+    values = np.array([[0.25, 4, -1, 2], [1, 1, 3, 0]], np.float32)
+    outputs = [grpc.InferRequestedOutput("OUTPUT__0", class_count=2)]
+    result = client.infer("classes", [tensor("x", "FP32", values)], outputs=outputs).as_numpy("OUTPUT__0")
+    assert result.tolist() == [[b"4.000000:1:dog", b"2.000000:3:owl"], [b"3.000000:2:fox", b"1.000000:0:cat"]], result
+    bits = [tensor("x", "BOOL", np.array([True]))]
+    refused("INVALID_ARGUMENT", "class result not available", lambda: client.infer("id_bool", bits, outputs=outputs))
+
+
 def statistics_and_index(client, place):
     before = client.get_inference_statistics("addsub", "3").model_stats[0]
     client.infer("addsub", add_sub_inputs(2))
@@ -210,7 +219,7 @@ def asyncio_client(client, place):
 
 CHECKS = [
     health_and_metadata, configuration, every_datatype, brain_floats, strings, id_outputs_and_parameters, refusals, large_tensors, compression,
-    asynchronous_calls, sixty_four_clients, streams, streams_that_end_with_their_first_error, statistics_and_index, asyncio_client,
+    asynchronous_calls, sixty_four_clients, streams, streams_that_end_with_their_first_error, classification, statistics_and_index, asyncio_client,
 ]
 
 

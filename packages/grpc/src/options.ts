@@ -38,6 +38,7 @@ export interface GrpcSettings extends Omit<Required<GrpcOptions>, 'limits'> {
 
 /** Names and order of the original, without what is not implemented here. */
 const EXTENSIONS = [
+  'classification',
   'model_repository',
   'model_configuration',
   'system_shared_memory',

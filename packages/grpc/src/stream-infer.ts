@@ -6,6 +6,7 @@ import {
   type Responder,
   withBatch,
 } from '@nereid/core';
+import type { Classification } from '@nereid/serving';
 import { RequestMemory } from '@nereid/shared-memory';
 import type { Call, CallHandler } from './call.ts';
 import { addressOf, type DecodedInferRequest, decodeInferRequest } from './infer/request.ts';
@@ -26,12 +27,20 @@ interface Waiting {
   written: () => void;
 }
 
+/** An answer of the model; `response` is undefined when the final mark comes alone. */
+interface Answered {
+  readonly response: InferenceResponse | undefined;
+  readonly isFinal: boolean;
+}
+
 /** A request of a stream in the order they came, with the answers that wait for those before it. */
 interface Place {
   /** Undefined until the engine gets it, and for what is no request. */
   request: InferenceRequest | undefined;
   /** Undefined for requests that name no region. */
   readonly memory: RequestMemory | undefined;
+  /** Undefined for requests that want no classes. */
+  readonly classification: Classification | undefined;
   readonly wantsEmptyFinal: boolean;
   readonly tellsBatch: boolean;
   readonly waiting: Waiting[];
@@ -68,15 +77,18 @@ export class StreamInfer implements CallHandler, Responder {
     const { limits, sharedMemory, engine } = this.#settings;
     let decoded: DecodedInferRequest;
     let memory: RequestMemory | undefined;
+    let classification: Classification | undefined;
     try {
       decoded = decodeInferRequest(bytes, limits);
+      classification = decoded.classes && engine.classification(decoded, decoded.classes);
       memory = decoded.sharedMemory && new RequestMemory(sharedMemory, decoded.sharedMemory);
     } catch (thrown) {
       this.#refuse(bytes, refusalOf(bytes, thrown, engine));
       return;
     }
     const { wantsEmptyFinal, tellsBatch } = decoded;
-    const place: Place = { request: undefined, memory, wantsEmptyFinal, tellsBatch, waiting: [], isDone: false };
+    const asked = { memory, classification, wantsEmptyFinal, tellsBatch };
+    const place: Place = { ...asked, request: undefined, waiting: [], isDone: false };
     this.#places.push(place);
     this.#holdBack();
     if (memory === undefined && this.#reading === undefined) this.#issue(place, decoded);
@@ -141,11 +153,19 @@ export class StreamInfer implements CallHandler, Responder {
       return;
     }
     if (final) place.memory?.close();
-    if (response !== undefined || place.wantsEmptyFinal) {
-      const message = this.#encode(place, request, { response, isFinal: final });
-      place.waiting.push({ message, written: () => response?.release?.() });
-    }
+    if (response !== undefined || place.wantsEmptyFinal) this.#add(place, request, { response, isFinal: final });
     this.#flush();
+  }
+
+  #add(place: Place, request: InferenceRequest, answer: Answered): void {
+    const release = () => answer.response?.release?.();
+    try {
+      place.waiting.push({ message: this.#encode(place, request, answer), written: release });
+    } catch (thrown) {
+      release();
+      if (this.#failsWhole) this.#endWhole(InferenceServerError.from(thrown));
+      else place.waiting.push({ message: this.#errorAnswer(thrown, headOf(request)), written: ignore });
+    }
   }
 
   fail(request: InferenceRequest, error: InferenceServerError): void {
@@ -193,17 +213,15 @@ export class StreamInfer implements CallHandler, Responder {
     else this.#flush();
   }
 
-  #encode(
-    place: Place,
-    request: InferenceRequest,
-    { response, isFinal }: { readonly response: InferenceResponse | undefined; readonly isFinal: boolean },
-  ): EncodedPieces {
+  /** @throws {InferenceServerError} for classes that cannot be told */
+  #encode(place: Place, request: InferenceRequest, { response, isFinal }: Answered): EncodedPieces {
     const { batch } = request;
-    const told = place.tellsBatch && response && batch ? withBatch(response, batch) : response;
+    const classified = response && (place.classification?.apply(response) ?? response);
+    const told = place.tellsBatch && classified && batch ? withBatch(classified, batch) : classified;
     const { modelName, modelVersion } = response ?? request;
     const answer: StreamAnswer = {
       head: { modelName, modelVersion, id: request.id },
-      outputs: response?.outputs ?? [],
+      outputs: told?.outputs ?? [],
       parameters: told?.parameters,
       isFinal,
     };
@@ -220,6 +238,7 @@ export class StreamInfer implements CallHandler, Responder {
     this.#places.push({
       request: undefined,
       memory: undefined,
+      classification: undefined,
       wantsEmptyFinal: false,
       tellsBatch: false,
       isDone: true,

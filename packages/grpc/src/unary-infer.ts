@@ -6,11 +6,12 @@ import {
   type SharedMemoryTensors,
   withBatch,
 } from '@nereid/core';
+import type { Classification } from '@nereid/serving';
 import { RequestMemory } from '@nereid/shared-memory';
 import type { Call, CallHandler } from './call.ts';
 import { GrpcError } from './errors.ts';
 import { type DecodedInferRequest, decodeInferRequest } from './infer/request.ts';
-import { encodeInferResponse } from './infer/response.ts';
+import { type EncodedPieces, encodeInferResponse } from './infer/response.ts';
 import type { GrpcSettings } from './options.ts';
 import { refusalOf } from './refusal.ts';
 
@@ -21,6 +22,8 @@ export class UnaryInfer implements CallHandler, Responder {
   #request: InferenceRequest | undefined;
   #tellsBatch = false;
   #hasMessage = false;
+  /** Undefined for requests that want no classes. */
+  #classification: Classification | undefined;
   /** Undefined for requests that name no region. */
   #memory: RequestMemory | undefined;
   #response: InferenceResponse | undefined;
@@ -37,19 +40,22 @@ export class UnaryInfer implements CallHandler, Responder {
       return;
     }
     this.#hasMessage = true;
+    const { engine, limits } = this.#settings;
     try {
-      const decoded = decodeInferRequest(bytes, this.#settings.limits);
+      const decoded = decodeInferRequest(bytes, limits);
       this.#tellsBatch = decoded.tellsBatch;
+      const { classes } = decoded;
+      if (classes !== undefined) this.#classification = engine.classification(decoded, classes);
       if (decoded.sharedMemory !== undefined) {
         void this.#inferFromMemory(bytes, decoded, decoded.sharedMemory);
         return;
       }
       this.#request = new InferenceRequest(decoded, this);
     } catch (thrown) {
-      this.#call.fail(refusalOf(bytes, thrown, this.#settings.engine));
+      this.#call.fail(refusalOf(bytes, thrown, engine));
       return;
     }
-    this.#settings.engine.infer(this.#request);
+    engine.infer(this.#request);
   }
 
   halfClosed(): void {
@@ -120,16 +126,24 @@ export class UnaryInfer implements CallHandler, Responder {
   }
 
   #send(response: InferenceResponse, release: () => void): void {
+    let message: EncodedPieces;
     // Nothing may escape into the engine, which calls this while it runs other requests.
     try {
-      const batch = this.#tellsBatch ? this.#request?.batch : undefined;
-      const told = batch === undefined ? response : withBatch(response, batch);
-      const message = encodeInferResponse(told, this.#request?.id ?? '');
-      this.#call.send(message, release);
-      this.#call.end();
+      message = this.#encode(response);
     } catch (thrown) {
+      release();
       this.#call.fail(thrown);
+      return;
     }
+    this.#call.send(message, release);
+    this.#call.end();
+  }
+
+  #encode(response: InferenceResponse): EncodedPieces {
+    const classified = this.#classification?.apply(response) ?? response;
+    const batch = this.#tellsBatch ? this.#request?.batch : undefined;
+    const told = batch === undefined ? classified : withBatch(classified, batch);
+    return encodeInferResponse(told, this.#request?.id ?? '');
   }
 }
 

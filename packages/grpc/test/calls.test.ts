@@ -1,4 +1,5 @@
 import grpc from '@grpc/grpc-js';
+import { encodeBytes } from '@nereid/core';
 import { HoldingEngine } from '@nereid/testing';
 import { describe, expect, it } from 'vitest';
 import { addSubRequest, f32, HealthService, serve, unary } from './fixture.ts';
@@ -53,6 +54,49 @@ describe('ModelInfer', () => {
     });
     expect([code, details]).toEqual(['OK', '']);
     expect(messages[0].raw_output_contents).toEqual([bytes]);
+  });
+
+  describe('classification', () => {
+    const asks = (parameters: object) => addSubRequest({ outputs: [{ name: 'OUTPUT__0', parameters }] });
+
+    it('answers with classes in place of the output, alone and on a stream', async () => {
+      await using served = await serve();
+      const request = asks({ classification: { int64_param: 2 } });
+      const { messages } = await served.unary('ModelInfer', request);
+      const streamed = await served.stream([request]);
+      for (const { outputs, raw_output_contents: raw } of [messages[0], streamed.messages[0].infer_response]) {
+        expect(outputs).toMatchObject([{ name: 'OUTPUT__0', datatype: 'BYTES', shape: ['1', '2'] }]);
+        expect(raw).toEqual([Buffer.from(encodeBytes(['3.000000:2', '2.000000:1']))]);
+      }
+    });
+
+    it.each([
+      ['none', { classification: { int64_param: 0 } }, 'must be 1 or more, found 0'],
+      ['fewer than none', { classification: { int64_param: -2 } }, 'must be 0 or more, found -2'],
+      ['a text', { classification: { string_param: '2' } }, 'must be given as int64_param, found string_param'],
+      [
+        'classes in shared memory',
+        { classification: { int64_param: 1 }, shared_memory_region: { string_param: 'r' } },
+        "cannot combine 'shared_memory_region' with 'classification'",
+      ],
+    ])('refuses %s', async (_, parameters, fragment) => {
+      await using served = await serve();
+      const { code, details } = await served.unary('ModelInfer', asks(parameters));
+      expect([code, details]).toEqual(['INVALID_ARGUMENT', expect.stringContaining(fragment)]);
+    });
+
+    it('is refused in the stream for an output that has no classes', async () => {
+      await using served = await serve();
+      const bools = {
+        model_name: 'id_bool',
+        id: 'b',
+        inputs: [{ name: 'x', datatype: 'BOOL', shape: [1] }],
+        outputs: [{ name: 'OUTPUT__0', parameters: { classification: { int64_param: 1 } } }],
+        raw_input_contents: [Buffer.of(1)],
+      };
+      const { code, messages } = await served.stream([bools]);
+      expect([code, messages[0].error_message]).toEqual(['OK', expect.stringContaining('class result not available')]);
+    });
   });
 
   it('hands large tensors on unchanged, both ways', async () => {

@@ -18,6 +18,7 @@ import {
   type ModelTarget,
   ResponseFormat,
 } from '@nereid/protocol';
+import type { Classification } from '@nereid/serving';
 import { RequestMemory } from '@nereid/shared-memory';
 import { describeFailure } from './answer.ts';
 import { headerList } from './answer-head.ts';
@@ -54,6 +55,8 @@ export class InferExchange implements Responder, BodySink, Watcher {
   #request: InferenceRequest | undefined;
   #format = ResponseFormat.binary;
   #tellsBatch = false;
+  /** Undefined for requests that want no classes. */
+  #classification: Classification | undefined;
   /** Undefined for requests that name no region. */
   #memory: RequestMemory | undefined;
   /** An answer of the model that is not the final one yet, or whose memory the socket still reads. */
@@ -140,10 +143,13 @@ export class InferExchange implements Responder, BodySink, Watcher {
 
   #infer(body: Buffer): void {
     if (this.#isClosed || this.#isAnswered) return;
+    const { engine } = this.#endpoint.settings;
     try {
       const decoded = this.#endpoint.decode(this.#target, body, this.#headerLength);
       this.#format = decoded.format;
       this.#tellsBatch = decoded.tellsBatch;
+      const { classes } = decoded;
+      if (classes !== undefined) this.#classification = engine.classification(decoded, classes);
       if (decoded.sharedMemory !== undefined) {
         void this.#inferFromMemory(decoded, decoded.sharedMemory);
         return;
@@ -153,7 +159,7 @@ export class InferExchange implements Responder, BodySink, Watcher {
       this.#refuseContent(thrown);
       return;
     }
-    this.#endpoint.settings.engine.infer(this.#request);
+    engine.infer(this.#request);
   }
 
   async #inferFromMemory(decoded: DecodedRequest, tensors: SharedMemoryTensors): Promise<void> {
@@ -206,8 +212,9 @@ export class InferExchange implements Responder, BodySink, Watcher {
 
   #send(response: InferenceResponse): void {
     try {
+      const classified = this.#classification?.apply(response) ?? response;
       const batch = this.#tellsBatch ? this.#request?.batch : undefined;
-      const told = batch === undefined ? response : withBatch(response, batch);
+      const told = batch === undefined ? classified : withBatch(classified, batch);
       const message = this.#format.encode(told, this.#request?.id ?? '');
       const encoding = acceptedEncoding(this.#message.headers['accept-encoding']);
       if (encoding === 'identity') this.#write(message);

@@ -47,6 +47,7 @@ const DEFAULT_MAX_BODY_BYTES = 2 ** 31 - 1;
 
 /** Names and order of the original, without what is not implemented here. */
 const EXTENSIONS = [
+  'classification',
   'model_repository',
   'model_configuration',
   'system_shared_memory',

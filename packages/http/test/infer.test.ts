@@ -105,6 +105,28 @@ describe.each([
     );
   });
 
+  it('answers with classes in place of outputs, as JSON or binary data, and refuses what has none', async () => {
+    const asks = (parameters: object) => ({ outputs: [{ name: 'OUTPUT__0', parameters }], ...ADD_SUB_JSON });
+    const told = await post(ADD, asks({ classification: 2 }));
+    expect(told.json().outputs).toEqual([
+      { name: 'OUTPUT__0', datatype: 'BYTES', shape: [1, 2], data: ['3.000000:2', '2.000000:1'] },
+    ]);
+    const binary = await post(ADD, asks({ classification: 1, binary_data: true }));
+    const [{ parameters }] = JSON.parse(
+      binary.content.toString('latin1', 0, Number(binary.headers.get('inference-header-content-length'))),
+    ).outputs;
+    expect(parameters).toEqual({ binary_data_size: 14 });
+    const bools = {
+      inputs: [{ name: 'x', datatype: 'BOOL', shape: [1], data: [true] }],
+      outputs: [{ name: 'OUTPUT__0', parameters: { classification: 1 } }],
+    };
+    const refused = await post('/v2/models/id_bool/infer', bools);
+    expect([refused.status, refused.json().error]).toEqual([
+      400,
+      expect.stringContaining('class result not available'),
+    ]);
+  });
+
   it('takes a raw binary request and answers with binary data', async () => {
     const raw = { 'inference-header-content-length': '0' };
     const plain = await post('/v2/models/id_fp32/infer', f32(1, 2, 3), raw);

@@ -13,6 +13,7 @@ export interface DecodedParts {
   readonly format: ResponseFormat;
   readonly signature: RequestSignature | undefined;
   readonly sharedMemory?: SharedMemoryTensors | undefined;
+  readonly classes?: ReadonlyMap<string, number> | undefined;
 }
 
 /** An inference request as it came over the wire; pass it to `new InferenceRequest(decoded, responder)`. */
@@ -35,6 +36,8 @@ export class DecodedRequest implements InferenceRequestInit {
   readonly tellsBatch: boolean;
   /** Tensors that lie in shared memory: those inputs have no data yet. Undefined when there are none. */
   readonly sharedMemory: SharedMemoryTensors | undefined;
+  /** How many classes are to be sent of an output in place of it, by its name. Undefined when none is classified. */
+  readonly classes: ReadonlyMap<string, number> | undefined;
 
   /** @internal */
   constructor(parts: DecodedParts) {
@@ -54,5 +57,6 @@ export class DecodedRequest implements InferenceRequestInit {
     this.format = parts.format;
     this.tellsBatch = parameters.tellsBatch;
     this.sharedMemory = parts.sharedMemory;
+    this.classes = parts.classes;
   }
 }

@@ -1,11 +1,11 @@
-import { type ErrorCode, InferenceServerError } from '@nereid/core';
+import { InferenceServerError } from '@nereid/core';
 
 /**
  * What is wrong with a message:
  * `bad-json` not JSON, or nested too deeply · `bad-header-length` the header length does not fit the body · `bad-member` a member is
  * missing or of the wrong type · `bad-parameter` the same for a parameter, or a reserved name · `bad-data` JSON tensor data that does not fit
  * datatype or shape · `bad-size` binary data too short, too long or given twice · `duplicate` a tensor named twice · `limit` larger than a
- * configured limit · `raw-request` a raw binary request that the model cannot take · `unsupported` a feature that is not implemented ·
+ * configured limit · `raw-request` a raw binary request that the model cannot take ·
  * `not-json` a datatype that has no JSON form.
  */
 export type ProtocolErrorReason =
@@ -18,20 +18,15 @@ export type ProtocolErrorReason =
   | 'duplicate'
   | 'limit'
   | 'raw-request'
-  | 'unsupported'
   | 'not-json';
 
-const CODES: Partial<Record<ProtocolErrorReason, ErrorCode>> = {
-  unsupported: 'UNSUPPORTED',
-};
-
-/** A message that breaks the v2 protocol. Its code is INVALID_ARG, but UNSUPPORTED for `unsupported`. */
+/** A message that breaks the v2 protocol. Its code is INVALID_ARG. */
 export class ProtocolError extends InferenceServerError {
   override readonly name = 'ProtocolError';
   readonly reason: ProtocolErrorReason;
 
   constructor(reason: ProtocolErrorReason, message: string) {
-    super(CODES[reason] ?? 'INVALID_ARG', message);
+    super('INVALID_ARG', message);
     this.reason = reason;
   }
 }

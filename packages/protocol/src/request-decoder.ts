@@ -105,6 +105,7 @@ function assemble({ target, body, headerLength, template, id }: Assembly): Decod
     format: template.format,
     signature: template.signatures?.for(target),
     sharedMemory: template.sharedMemory,
+    classes: template.classes,
   });
 }
 

@@ -46,6 +46,8 @@ export interface RequestTemplate {
   readonly requestedOutputs: readonly string[];
   readonly parameters: RequestParameters;
   readonly format: ResponseFormat;
+  /** Undefined when no output is classified. */
+  readonly classes: ReadonlyMap<string, number> | undefined;
   /** Undefined when no tensor lies in shared memory. */
   readonly sharedMemory: SharedMemoryTensors | undefined;
   /** Bytes that must follow the header. */
@@ -85,6 +87,7 @@ export function readTemplate(header: Buffer, limits: ProtocolLimits): RequestTem
     requestedOutputs: selection.names,
     parameters,
     format: selection.format,
+    classes: selection.classes,
     sharedMemory: sharedMemoryOf(inputs, selection.parts),
     binaryBytes: inputs.reduce((bytes, input) => bytes + input.byteSize, 0),
     isReusable,

@@ -206,12 +206,15 @@ describe('RequestDecoder', () => {
       expect(formatOf(request).isBinary('y')).toBe(expected);
     });
 
+    it('classes are wanted of the outputs that say so', () => {
+      const classesOf = (...outputs: readonly object[]) => decoder.decode(json({ inputs: [A], outputs })).classes;
+      const asks = (name: string, classification: unknown) => ({ name, parameters: { classification } });
+      expect(classesOf(asks('y', 3), asks('z', 0), { name: 'w' })).toEqual(new Map([['y', 3]]));
+      expect(classesOf(asks('y', 2 ** 40))).toEqual(new Map([['y', 2 ** 40]]));
+      expect(classesOf(asks('z', 0))).toBeUndefined();
+    });
+
     it.each<[object, string, string]>([
-      [
-        { name: 'y', parameters: { classification: 2 } },
-        'UNSUPPORTED',
-        "classification of output 'y' is not supported",
-      ],
       [
         { name: 'y', parameters: { classification: -1 } },
         'INVALID_ARG',

@@ -2,6 +2,7 @@
 import type { BatchingStatistics } from '@nereid/batching';
 import type { InferenceRequest, WeightsReport, WeightsSource } from '@nereid/core';
 import type { ModelConfig } from '@nereid/model-config';
+import type { Classification, WantedClasses } from './classification.ts';
 
 export type ModelState = 'UNKNOWN' | 'READY' | 'UNAVAILABLE' | 'LOADING' | 'UNLOADING';
 
@@ -94,6 +95,14 @@ export interface InferenceEngine {
   infer(request: InferenceRequest): void;
   modelMetadata(name: string, version?: string): ModelMetadata;
   modelConfig(name: string, version?: string): ModelConfig;
+  /**
+   * What turns outputs of a version into their classes, with the labels of its configuration.
+   * @throws {InferenceServerError} INVALID_ARG for an output whose datatype has no classes
+   */
+  classification(
+    target: { readonly modelName: string; readonly modelVersion: string },
+    wanted: WantedClasses,
+  ): Classification;
   /**
    * Exchanges the weights of a version while it serves: each batch has all old or all new ones, and requests that come once the promise has resolved
    * get the new. A file is named relative to the model directory.

@@ -1,5 +1,6 @@
 export type { BatchStrategyOptions } from './batch-strategy/open.ts';
 export { type CheckServingOptions, checkServing, type ServingFinding } from './check-config.ts';
+export type { Classification, WantedClasses } from './classification.ts';
 export type {
   BatchStatistics,
   FailureReason,

@@ -12,6 +12,7 @@ import {
 import type { ModelConfig } from '@nereid/model-config';
 import type { ModelRepository } from '@nereid/repository';
 import type { BatchStrategyOptions } from './batch-strategy/open.ts';
+import { Classification, type WantedClasses } from './classification.ts';
 import type { InferenceEngine, ModelIndexEntry, ModelMetadata, ModelStatistics } from './engine.ts';
 import { ServingError } from './errors.ts';
 import { type LoadAllContext, type LoadFailure, loadAll } from './load-all.ts';
@@ -136,14 +137,6 @@ export class ServingEngine implements InferenceEngine, AsyncDisposable {
     return this.#models.rows();
   }
 
-  /**
-   * Labels of an output's classes by index; undefined when the output has none.
-   * @throws {ServingError} as the other look-ups
-   */
-  labels(name: string, output: string, version = ''): readonly string[] | undefined {
-    return this.#models.find(name, version).labels.get(output);
-  }
-
   isLive(): boolean {
     return this.#phase === 'running';
   }
@@ -180,6 +173,13 @@ export class ServingEngine implements InferenceEngine, AsyncDisposable {
 
   modelConfig(name: string, version = ''): ModelConfig {
     return this.#models.find(name, version).config;
+  }
+
+  classification(
+    { modelName, modelVersion }: { readonly modelName: string; readonly modelVersion: string },
+    wanted: WantedClasses,
+  ): Classification {
+    return new Classification(this.#models.find(modelName, modelVersion), wanted);
   }
 
   async updateWeights(name: string, version: string, source: WeightsSource): Promise<WeightsReport> {

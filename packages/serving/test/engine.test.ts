@@ -54,7 +54,7 @@ describe('infer', () => {
     expect(() => engine.modelMetadata(modelName, version)).toThrow(error);
     expect(() => engine.modelConfig(modelName, version)).toThrow(error);
     expect(() => engine.statistics(modelName, version)).toThrow(error);
-    expect(() => engine.labels(modelName, 'sum', version)).toThrow(error);
+    expect(() => engine.classification({ modelName, modelVersion: version }, new Map())).toThrow(error);
     expect(engine.isModelReady(modelName, version)).toBe(false);
   });
 
@@ -205,24 +205,5 @@ describe('index', () => {
       { name: 'good', version: '3', state: 'READY' },
     ]);
     expect(served.engine.isModelReady('added')).toBe(false);
-  });
-});
-
-describe('labels', () => {
-  const labelled = (content: string): Tree => ({
-    'good/config.pbtxt': ADD_SUB.replace('name: "sum"', 'name: "sum" label_filename: "labels.txt"'),
-    'good/1/model.fake': '',
-    'good/labels.txt': content,
-  });
-
-  it.each([
-    ['cat\ndog\n', ['cat', 'dog']],
-    ['cat\n\ndog', ['cat', '', 'dog']],
-    ['cat\r\ndog\r\n', ['cat', 'dog']],
-    ['', []],
-  ])('of %j are one per line, blank ones included: %j', async (content, expected) => {
-    await using served = await loaded(labelled(content));
-    expect(served.engine.labels('good', 'sum')).toEqual(expected);
-    expect(served.engine.labels('good', 'diff')).toBeUndefined();
   });
 });

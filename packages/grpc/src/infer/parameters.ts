@@ -150,6 +150,22 @@ export function sharedMemoryPart(
   };
 }
 
+/**
+ * How many classes are wanted of an output in place of it; undefined when it is wanted itself.
+ * @throws {GrpcError} `bad-parameter` for anything but a whole number from 1 on, and for an output in shared memory
+ */
+export function wantedClasses(owner: string, parameters: ReadonlyMap<string, InferParameter>): number | undefined {
+  const classification = parameters.get('classification');
+  if (classification === undefined) return undefined;
+  const count = integer('classification', classification, ['int64']);
+  if (count <= 0) throw refusal(`parameter 'classification' of ${owner} must be 1 or more, found ${count}`);
+  if (parameters.has('shared_memory_region')) {
+    throw refusal(`${owner} cannot combine 'shared_memory_region' with 'classification'`);
+  }
+  // Beyond the safe range a double is exact enough: no output has so many.
+  return Number(count);
+}
+
 function boolean(key: string, parameter: InferParameter): boolean {
   if (parameter.kind === 'bool') return parameter.value === true;
   throw wrongKind(key, parameter, ['bool_param']);

@@ -21,6 +21,7 @@ import {
   readParameterEntry,
   requestParameters,
   sharedMemoryPart,
+  wantedClasses,
 } from './parameters.ts';
 
 /** Bounds on what a client may send beside the size of the message. */
@@ -48,6 +49,8 @@ export interface DecodedInferRequest extends InferenceRequestInit {
   readonly tellsBatch: boolean;
   /** Tensors that lie in shared memory: those inputs have no data yet. Undefined when there are none. */
   readonly sharedMemory: SharedMemoryTensors | undefined;
+  /** How many classes are wanted of an output in place of it, by its name. Undefined when none is classified. */
+  readonly classes: ReadonlyMap<string, number> | undefined;
 }
 
 /** Field numbers of the messages below. */
@@ -65,6 +68,8 @@ interface Message {
   readonly rawContents: Buffer[];
   /** Undefined until a tensor lies in shared memory. */
   sharedMemory: Parts | undefined;
+  /** Undefined until an output is to be classified. */
+  classes: Map<string, number> | undefined;
 }
 
 interface Parts {
@@ -98,6 +103,7 @@ export function decodeInferRequest(body: Buffer, limits: InferLimits = DEFAULT_L
     tellsBatch: parameters.tellsBatch,
     // Read last: the inputs add to it.
     sharedMemory: message.sharedMemory,
+    classes: message.classes,
     parameters: parameters.custom,
   };
 }
@@ -139,6 +145,7 @@ function readMessage(reader: WireReader, limits: InferLimits): Message {
     outputs: [],
     rawContents: [],
     sharedMemory: undefined,
+    classes: undefined,
   };
   for (let field = reader.next(); field !== 0; field = reader.next()) {
     // Every field of a request is a string, bytes or a message.
@@ -239,8 +246,13 @@ function readOutput(message: Message, reader: WireReader, limits: InferLimits): 
     else reader.skip();
   }
   if (parameters === undefined) return name;
-  refuseClassification(`output '${name}'`, parameters);
-  const part = sharedMemoryPart(`output '${name}'`, parameters);
+  const owner = `output '${name}'`;
+  const count = wantedClasses(owner, parameters);
+  if (count !== undefined) {
+    message.classes ??= new Map();
+    message.classes.set(name, count);
+  }
+  const part = sharedMemoryPart(owner, parameters);
   if (part !== undefined) partsOf(message).outputs.set(name, part);
   return name;
 }
@@ -250,22 +262,11 @@ function partsOf(message: Message): Parts {
   return message.sharedMemory;
 }
 
-/** @throws {GrpcError} `unsupported`: leaving it out would give wrong data */
-function refuseClassification(owner: string, parameters: ReadonlyMap<string, InferParameter>): void {
-  if (parameters.has('classification')) {
-    throw new GrpcError(
-      'unsupported',
-      `${owner} asks for a classification, which is not supported; rank its values in the client`,
-    );
-  }
-}
-
 /** Each input with its data: none when it lies in shared memory, typed contents of its own, or the next of the raw ones. More raw ones than needed are ignored. */
 function tensorsOf(message: Message, limits: InferLimits): Tensor[] {
   const { inputs, rawContents } = message;
   let used = 0;
   return inputs.map(({ name, datatype, shape, parameters, contents }) => {
-    if (parameters !== undefined) refuseClassification(`input '${name}'`, parameters);
     const part = parameters && sharedMemoryPart(`input '${name}'`, parameters);
     const known = checkedDatatype(name, datatype);
     const field = contents && contentsField({ name, contents });
