@@ -16,6 +16,8 @@ export interface BatchRunnerOptions {
   readonly grow?: (runnable: RunnableBatch) => readonly InferenceRequest[];
   /** Told when a batch is over. */
   readonly slotsFreed: (freed: FreedSlots) => void;
+  /** Whether a request without an answer is to be answered later. */
+  readonly answersLate: boolean;
   /** Whether a request without an answer waits for a further run; by default it was forgotten. */
   readonly runsAgain?: (request: InferenceRequest) => boolean;
   /** Whether no request waits. */
@@ -169,7 +171,7 @@ export class BatchRunner {
     this.#isInline = false;
     instance.give(run);
     for (const request of batch) {
-      if (request.isDone || (broken === undefined && this.#runsAgain(request))) continue;
+      if (request.isDone || (broken === undefined && this.#mayBeOpen(request))) continue;
       request.fail(defectOf(instance.model.name, broken));
     }
     const freed = { instance, slots: isInline ? instance.load : 1, batch, startedMicros };
@@ -178,8 +180,9 @@ export class BatchRunner {
     this.noteIdle();
   }
 
-  #runsAgain(request: InferenceRequest): boolean {
-    return this.#options.runsAgain?.(request) ?? false;
+  #mayBeOpen(request: InferenceRequest): boolean {
+    const { answersLate, runsAgain } = this.#options;
+    return answersLate || (runsAgain?.(request) ?? false);
   }
 
   /** To be called when a request left the queue without running. */

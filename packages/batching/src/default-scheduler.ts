@@ -38,6 +38,7 @@ export class DefaultScheduler implements Scheduler {
       inline,
       lookAhead: { micros: aheadMicros, most: Number.POSITIVE_INFINITY },
       rateLimits: options.rateLimits,
+      answersLate: options.answersLate ?? false,
       slotsFreed: ({ instance, slots }) => this.#free(instance, slots),
       isEmpty: () => this.#policy.queued === 0,
     });

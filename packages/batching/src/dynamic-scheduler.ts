@@ -88,6 +88,7 @@ export class DynamicScheduler implements Scheduler {
       // A batch that waits at an instance can no longer be joined: see `DynamicPolicy` on how far ahead.
       lookAhead: { micros: 0, most: 2 },
       rateLimits: options.rateLimits,
+      answersLate: options.answersLate ?? false,
       grow: ({ batch }) => this.#grow(batch),
       slotsFreed: (freed) => this.#free(freed),
       isEmpty: () => this.#policy.queued === 0 && this.#driver.isIdle,

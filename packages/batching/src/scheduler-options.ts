@@ -30,6 +30,11 @@ export interface SchedulerOptions {
    * No limit by default.
    */
   readonly rateLimits?: ReadonlyMap<ModelInstance, LimitedInstance>;
+  /**
+   * Whether requests may be answered after their batch is over, as those of decoupled models are. By default a request without an answer is then failed, as
+   * it was forgotten.
+   */
+  readonly answersLate?: boolean;
   /** A `SystemClock` by default. */
   readonly clock?: Clock;
 }

@@ -28,7 +28,7 @@ import type { SequenceAction, SequenceEvent } from './sequence-events.ts';
 import { SequencePolicy } from './sequence-policy.ts';
 import { SystemClock } from './system-clock.ts';
 
-export interface SequenceSchedulerOptions extends Omit<SchedulerOptions, 'inline' | 'aheadMicros'> {
+export interface SequenceSchedulerOptions extends Omit<SchedulerOptions, 'inline' | 'aheadMicros' | 'answersLate'> {
   /** Rows of a batch at most. 0 for a model without a batch dimension, whose requests run alone. */
   readonly maxBatchSize: number;
   readonly sequenceBatching: SequenceBatching;
@@ -93,6 +93,7 @@ export class SequenceScheduler implements Scheduler {
       inline: undefined,
       lookAhead: { micros: 0, most: oldest === undefined ? 1 : 2 },
       rateLimits: options.rateLimits,
+      answersLate: false,
       slotsFreed: (freed) => this.#batchOver(freed),
       isEmpty: () => this.#policy.live === 0 && this.#driver.isIdle,
       runsAgain: (request) => this.#again.has(request),

@@ -52,6 +52,27 @@ describe('running requests', () => {
   });
 });
 
+describe('answers after the batch is over', () => {
+  const responses = { of: () => [[], []], everyMicros: 1000 };
+
+  it('come in their own time when the instances may answer late, and the next request runs meanwhile', async () => {
+    const { send, clock, answered, started } = await fixtureOf({ responses, scheduler: { answersLate: true } });
+    send('a');
+    send('b');
+    await clock.elapse(250);
+    expect([started(), answered()]).toEqual([['a', 'b'], []]);
+    await clock.elapse(5000);
+    expect(answered()).toEqual(['a', 'b', 'a', 'b', 'a', 'b']);
+  });
+
+  it('are taken for forgotten otherwise', async () => {
+    const { send, clock, answered } = await fixtureOf({ responses });
+    send('a');
+    await clock.elapse(150);
+    expect(answered()).toEqual(['a INTERNAL']);
+  });
+});
+
 describe('a full queue', () => {
   it('refuses the request that is one too many, and says what to do', async () => {
     const { send, answered, responder } = await fixtureOf({ scheduler: { maxQueueSize: 2 } });

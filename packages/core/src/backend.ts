@@ -57,6 +57,18 @@ export interface ExecutionReport {
   readonly computeOutputNs: number;
 }
 
+/** One response of a decoupled model, and how it came about. */
+export interface ResponseReport {
+  /** Position among the responses of its request, from 0 on. */
+  readonly index: number;
+  /** `success`: it has outputs. `empty`: the final mark alone. `fail` and `cancel` end the request. */
+  readonly outcome: 'success' | 'empty' | 'fail' | 'cancel';
+  /** From the begin of the response until its outputs were there, or until it was known that there are none. */
+  readonly computeInferNs: number;
+  /** Handing the outputs out; 0 when there are none. */
+  readonly computeOutputNs: number;
+}
+
 export interface InstanceContext {
   readonly spec: InstanceSpec;
   /**
@@ -64,6 +76,8 @@ export interface InstanceContext {
    * The callback reads the report during the call and keeps no reference to it.
    */
   report(execution: ExecutionReport): void;
+  /** Called for each response of a decoupled model, the one that ends a request included. Absent where nobody counts them. */
+  reportResponse?(response: ResponseReport): void;
 }
 
 export interface Backend<Config> {
@@ -125,7 +139,7 @@ export interface ModelInstance {
   readonly capacity: number;
   /**
    * Runs requests together and answers each of them, in success and failure alike. Resolves when the batch no longer occupies the
-   * instance; answers may come later (decoupled models). Never rejects: a failure belongs to the requests.
+   * instance; the answers of a decoupled model may come later, unless it has sequences. Never rejects: a failure belongs to the requests.
    * The caller passes ownership of the requests and keeps at most `capacity` calls unsettled.
    */
   execute(batch: readonly InferenceRequest[]): Promise<void>;

@@ -8,6 +8,7 @@ export type {
   LoadedModel,
   ModelContext,
   ModelInstance,
+  ResponseReport,
   WeightsReport,
   WeightsSource,
 } from './backend.ts';

@@ -22,7 +22,8 @@ export interface InferenceResponse {
   readonly parameters?: ReadonlyMap<string, ParameterValue>;
   /**
    * Gives the memory of `outputs` back at once. The front end calls it once after the last byte was handed to the socket; the
-   * outputs must not be read afterwards. Without it the memory is returned when the views are collected.
+   * outputs must not be read afterwards. Without it the memory is returned when the views are collected; but a decoupled model makes no further responses for a
+   * request while many of them are not released, so that a client that reads slowly does not fill the memory.
    */
   release?(): void;
 }
@@ -127,8 +128,8 @@ export class InferenceRequest {
    */
   reschedule: (() => void) | undefined = undefined;
   /**
-   * Set by the scheduler while the request waits: called once when the client cancels, to take it out of the queue.
-   * A request that already runs has none; it completes and its answer is dropped by the front end.
+   * Set by the scheduler while the request waits: called once when the client cancels, to take it out of the queue. A request that already runs has none,
+   * it completes and its answer is dropped by the front end; but the instance of a decoupled model sets it, to stop making responses.
    */
   onCancel: ((request: InferenceRequest) => void) | undefined = undefined;
 
@@ -197,7 +198,7 @@ export class InferenceRequest {
     else this.#deliverError(answer.error);
   }
 
-  /** The client no longer waits. A waiting request leaves its queue; a running one completes. Later calls do nothing. */
+  /** The client no longer waits. A waiting request leaves its queue, a running one completes unless its model is decoupled. Later calls do nothing. */
   cancel(): void {
     if (this.#cancelled || this.#done) return;
     this.#cancelled = true;

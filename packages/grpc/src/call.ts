@@ -89,7 +89,7 @@ export class Call {
 
   /**
    * Sends a message.
-   * @param written  called when the pieces are no longer needed
+   * @param written  called once when the pieces are no longer needed, and the client has room for more
    */
   send(message: EncodedPieces, written: () => void = ignore): void {
     if (this.isOver) {
@@ -102,12 +102,12 @@ export class Call {
       return;
     }
     const whole = Buffer.concat(message.pieces, message.byteLength);
-    written();
     const level = LEVELS[this.#settings.responseCompression === 'none' ? 'low' : this.#settings.responseCompression];
     const deflated = compress(whole, encoding, level);
     this.#deflating = (this.#deflating ?? Promise.resolve()).then(async () => {
       const bytes = await deflated;
-      if (!this.isOver) this.#write([bytes], prefixOf(bytes.length, true), ignore);
+      if (this.isOver) written();
+      else this.#write([bytes], prefixOf(bytes.length, true), written);
     });
   }
 
@@ -128,8 +128,13 @@ export class Call {
     this.#respond();
     const [only] = pieces;
     if (pieces.length === 1 && only !== undefined && only.length <= SMALL_BYTES) {
-      stream.write(Buffer.concat([prefix, only], prefix.length + only.length));
-      written();
+      const bytes = Buffer.concat([prefix, only], prefix.length + only.length);
+      // They are copies; but once the client does not keep up, whoever waits for `written` is to wait for the client.
+      if (stream.writableNeedDrain) stream.write(bytes, () => written());
+      else {
+        stream.write(bytes);
+        written();
+      }
       return;
     }
     const filled = pieces.filter((piece) => piece.length > 0);

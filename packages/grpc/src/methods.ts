@@ -117,6 +117,7 @@ function statisticsRow(row: ModelStatistics): Plain {
     executionCount: row.executionCount,
     inferenceStats: { success, fail, queue, computeInput, computeInfer, computeOutput, cacheHit, cacheMiss },
     batchStats: row.batches,
+    responseStats: Object.fromEntries(row.responses.map(({ index, ...counted }) => [String(index), counted])),
   };
 }
 

@@ -48,16 +48,18 @@ interface Place {
 }
 
 /**
- * `ModelStreamInfer`: many requests, for any models, and their answers. The answers of a model that answers once leave in the order of the requests; those of
- * a decoupled one as they come. Failures are answers; with `triton_grpc_error` the first one ends the call instead.
+ * `ModelStreamInfer`: many requests, for any models, and their answers. The answers of models that answer once leave in the order of the requests; those of
+ * decoupled ones as they come, those of one request in their order. Failures are answers; with `triton_grpc_error` the first one ends the call instead.
  */
 export class StreamInfer implements CallHandler, Responder {
   readonly #call: Call;
   readonly #settings: GrpcSettings;
   /** Whether the first failure ends the call. */
   readonly #failsWhole: boolean;
-  /** Requests under way, oldest first. */
+  /** Requests under way whose answers leave in order, oldest first. */
   readonly #places: Place[] = [];
+  /** Those whose answers leave as they come. */
+  readonly #unordered = new Set<Place>();
   readonly #placeOf = new Map<InferenceRequest, Place>();
   /** The request that the engine is being given: what it fails with now is a refusal. */
   #issuing: InferenceRequest | undefined;
@@ -89,7 +91,8 @@ export class StreamInfer implements CallHandler, Responder {
     const { wantsEmptyFinal, tellsBatch } = decoded;
     const asked = { memory, classification, wantsEmptyFinal, tellsBatch };
     const place: Place = { ...asked, request: undefined, waiting: [], isDone: false };
-    this.#places.push(place);
+    if (this.#isDecoupled(decoded)) this.#unordered.add(place);
+    else this.#places.push(place);
     this.#holdBack();
     if (memory === undefined && this.#reading === undefined) this.#issue(place, decoded);
     else this.#issueInTurn(place, decoded, bytes);
@@ -97,17 +100,28 @@ export class StreamInfer implements CallHandler, Responder {
 
   halfClosed(): void {
     this.#isHalfClosed = true;
-    this.#flush();
+    this.#afterSending();
   }
 
   cancelled(): void {
     this.#isCancelled = true;
-    for (const { request, waiting, memory } of this.#places.splice(0)) {
+    const places = [...this.#places.splice(0), ...this.#unordered];
+    this.#unordered.clear();
+    for (const { request, waiting, memory } of places) {
       for (const { written } of waiting) written();
       memory?.close();
       request?.cancel();
     }
     this.#placeOf.clear();
+  }
+
+  /** A model that is not there has no order either: its request is refused when it is issued. */
+  #isDecoupled({ modelName, modelVersion = '' }: InferenceRequestInit): boolean {
+    try {
+      return this.#settings.engine.isDecoupled(modelName, modelVersion);
+    } catch {
+      return false;
+    }
   }
 
   #issue(place: Place, init: InferenceRequestInit): void {
@@ -138,7 +152,7 @@ export class StreamInfer implements CallHandler, Responder {
       return;
     }
     place.waiting.push({ message: this.#errorAnswer(thrown, { id }), written: ignore });
-    this.#flush();
+    this.#flush(place);
   }
 
   respond(request: InferenceRequest, response: InferenceResponse | undefined, final: boolean): void {
@@ -154,7 +168,7 @@ export class StreamInfer implements CallHandler, Responder {
     }
     if (final) place.memory?.close();
     if (response !== undefined || place.wantsEmptyFinal) this.#add(place, request, { response, isFinal: final });
-    this.#flush();
+    this.#flush(place);
   }
 
   #add(place: Place, request: InferenceRequest, answer: Answered): void {
@@ -179,7 +193,7 @@ export class StreamInfer implements CallHandler, Responder {
     }
     const head = request === this.#issuing ? { id: request.id } : headOf(request);
     place.waiting.push({ message: this.#errorAnswer(error, head), written: ignore });
-    this.#flush();
+    this.#flush(place);
   }
 
   #settle(request: InferenceRequest, place: Place): void {
@@ -210,7 +224,7 @@ export class StreamInfer implements CallHandler, Responder {
     }
     if (isFinal) memory.close();
     if (this.#isCancelled) slot.written();
-    else this.#flush();
+    else this.#flush(place);
   }
 
   /** @throws {InferenceServerError} for classes that cannot be told */
@@ -235,7 +249,7 @@ export class StreamInfer implements CallHandler, Responder {
       return;
     }
     const message = this.#errorAnswer(thrown, { id: addressOf(bytes).id });
-    this.#places.push({
+    const place: Place = {
       request: undefined,
       memory: undefined,
       classification: undefined,
@@ -243,8 +257,9 @@ export class StreamInfer implements CallHandler, Responder {
       tellsBatch: false,
       isDone: true,
       waiting: [{ message, written: ignore }],
-    });
-    this.#flush();
+    };
+    this.#places.push(place);
+    this.#flush(place);
   }
 
   #errorAnswer(thrown: unknown, head: Partial<ResponseHead>): EncodedPieces {
@@ -257,28 +272,44 @@ export class StreamInfer implements CallHandler, Responder {
     this.cancelled();
   }
 
-  /** Sends what is due: everything of the oldest request, then of the next once that is done. */
-  #flush(): void {
-    for (let first = this.#places[0]; first !== undefined; first = this.#places[0]) {
-      this.#sendDue(first);
-      if (!first.isDone || first.waiting.length > 0) break;
-      this.#places.shift();
-    }
-    this.#holdBack();
-    if (this.#isHalfClosed && this.#places.length === 0) this.#call.end();
+  /** Sends what is due now that a place has something more. */
+  #flush(place: Place): void {
+    if (!this.#unordered.has(place)) this.#flushInOrder();
+    else if (this.#sendDue(place)) this.#unordered.delete(place);
+    this.#afterSending();
   }
 
-  /** Sends the answers of a place up to one whose outputs are still being written. */
-  #sendDue({ waiting }: Place): void {
+  /** Everything of the oldest request, then of the next once that is done. */
+  #flushInOrder(): void {
+    for (let first = this.#places[0]; first !== undefined && this.#sendDue(first); first = this.#places[0]) {
+      this.#places.shift();
+    }
+  }
+
+  #afterSending(): void {
+    this.#holdBack();
+    if (this.#isHalfClosed && this.#underWay === 0) this.#call.end();
+  }
+
+  get #underWay(): number {
+    return this.#places.length + this.#unordered.size;
+  }
+
+  /**
+   * Sends the answers of a place up to one whose outputs are still being written.
+   * @returns whether nothing more will come
+   */
+  #sendDue({ waiting, isDone }: Place): boolean {
     for (let next = waiting[0]; next?.message !== undefined; next = waiting[0]) {
       waiting.shift();
       this.#call.send(next.message, next.written);
     }
+    return isDone && waiting.length === 0;
   }
 
   /** Reads no further while too much is under way, or the client does not read its answers. */
   #holdBack(): void {
-    const isFull = this.#places.length >= this.#settings.maxStreamRequests;
+    const isFull = this.#underWay >= this.#settings.maxStreamRequests;
     const isSlow = this.#call.waitingBytes > this.#settings.maxWaitingBytes;
     if ((isFull || isSlow) === this.#isPaused) return;
     this.#isPaused = !this.#isPaused;

@@ -44,6 +44,7 @@ export class UnaryInfer implements CallHandler, Responder {
     try {
       const decoded = decodeInferRequest(bytes, limits);
       this.#tellsBatch = decoded.tellsBatch;
+      if (engine.isDecoupled(decoded.modelName, decoded.modelVersion)) throw decoupled(decoded.modelName);
       const { classes } = decoded;
       if (classes !== undefined) this.#classification = engine.classification(decoded, classes);
       if (decoded.sharedMemory !== undefined) {
@@ -89,6 +90,7 @@ export class UnaryInfer implements CallHandler, Responder {
       response.release?.();
       this.#memory?.close();
       this.#call.fail(notOneResponse(modelName));
+      this.#request?.cancel();
       return;
     }
     this.#response ??= response;
@@ -150,6 +152,13 @@ export class UnaryInfer implements CallHandler, Responder {
 function notOneResponse(model: string): GrpcError {
   return new GrpcError(
     'not-one-response',
-    `model '${model}' did not answer with exactly one response; ModelInfer does not support models with decoupled transaction policy, use ModelStreamInfer`,
+    `model '${model}' did not answer with exactly one response, as ModelInfer needs it`,
+  );
+}
+
+function decoupled(model: string): GrpcError {
+  return new GrpcError(
+    'unsupported',
+    `ModelInfer doesn't support models with decoupled transaction policy, as '${model}' has; use ModelStreamInfer`,
   );
 }

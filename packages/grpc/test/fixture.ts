@@ -8,7 +8,7 @@ import { loadSync } from '@grpc/proto-loader';
 import { DATATYPES, type InferenceRequest, InferenceServerError } from '@nereid/core';
 import { ModelRepository } from '@nereid/repository';
 import { createEngine, type InferenceEngine } from '@nereid/serving';
-import { addSub, FakeBackend, identity } from '@nereid/testing';
+import { addSub, FakeBackend, identity, tensor, valuesOf } from '@nereid/testing';
 import { GrpcServer, type GrpcServerOptions } from '../src/index.ts';
 
 const io = (kind: string, name: string, type: string, dims: string) =>
@@ -19,6 +19,10 @@ const CONFIGS = new Map([
     'addsub',
     `max_batch_size: 4\n${['a', 'b'].map((name) => io('input', name, 'TYPE_FP32', '3')).join('')}` +
       ['OUTPUT__0', 'OUTPUT__1'].map((name) => io('output', name, 'TYPE_FP32', '3')).join(''),
+  ],
+  [
+    'repeat',
+    `model_transaction_policy { decoupled: true }\n${io('input', 'x', 'TYPE_FP32', '-1')}${io('output', 'OUTPUT__0', 'TYPE_FP32', '-1')}`,
   ],
   ['picky', `max_batch_size: 4\n${io('input', 'x', 'TYPE_FP32', '2')}${io('output', 'OUTPUT__0', 'TYPE_FP32', '2')}`],
 ]);
@@ -33,6 +37,20 @@ function refuseNegative(request: InferenceRequest) {
   const [x] = request.inputs;
   if (x !== undefined && ((x.data[3] ?? 0) & 0x80) !== 0) throw new InferenceServerError('INTERNAL', 'négative: 100%');
   return identity(['OUTPUT__0'])(request);
+}
+
+/** Responses of a request to `repeat` that may be unreleased. */
+export const REPEAT_WINDOW = 4;
+
+/** The model `repeat` gives each value of `x` as a response of its own, as many of it as `size` says; a negative one is a failure. */
+function eachValue(request: InferenceRequest) {
+  const [x] = request.inputs;
+  const size = Number(request.parameters.get('size') ?? 1);
+  return (x === undefined ? [] : valuesOf(x)).map((value) =>
+    Number(value) < 0
+      ? new InferenceServerError('INTERNAL', 'negative')
+      : [tensor({ name: 'OUTPUT__0', values: new Array(size).fill(value) })],
+  );
 }
 
 function writeRepository(): string {
@@ -95,6 +113,7 @@ export async function serve({ wrap = (engine) => engine, channel = {}, ...rest }
   const models = {
     addsub: { compute: addSub({ inputs: ['a', 'b'], outputs: ['OUTPUT__0', 'OUTPUT__1'] }) },
     picky: { compute: refuseNegative },
+    repeat: { responses: { of: eachValue, window: REPEAT_WINDOW } },
   };
   const backend = new FakeBackend({ compute: identity(['OUTPUT__0']), models });
   const serving = createEngine({ repository: new ModelRepository({ paths: [root] }), backends: [backend] });

@@ -40,3 +40,11 @@ export class HttpError extends InferenceServerError {
     this.reason = reason;
   }
 }
+
+/** A call that brings one answer and a model that gives none or several. */
+export function notOneResponse(model: string): HttpError {
+  return new HttpError(
+    'not-one-response',
+    `model '${model}' does not answer with exactly one response: this call doesn't support models with decoupled transaction policy; use gRPC's ModelStreamInfer`,
+  );
+}

@@ -8,6 +8,7 @@ import {
   RequestDecoder,
 } from '@nereid/protocol';
 import type { HeadWriter } from './answer-head.ts';
+import { notOneResponse } from './errors.ts';
 import { type ExchangeInit, InferExchange } from './infer-exchange.ts';
 import type { HttpSettings } from './options.ts';
 import { matchRoute, pathOf } from './routes.ts';
@@ -78,9 +79,9 @@ export class InferEndpoint {
     exchange.start();
   }
 
-  /** @throws {InferenceServerError} NOT_FOUND or UNAVAILABLE, as the engine says */
+  /** @throws {InferenceServerError} NOT_FOUND or UNAVAILABLE, as the engine says; UNSUPPORTED for a decoupled model */
   assertServed({ modelName, modelVersion }: ModelTarget): void {
-    this.settings.engine.modelMetadata(modelName, modelVersion);
+    if (this.settings.engine.isDecoupled(modelName, modelVersion)) throw notOneResponse(modelName);
   }
 
   /**

@@ -32,7 +32,7 @@ import {
   decompress,
   SUPPORTED_ENCODINGS,
 } from './encodings.ts';
-import { HttpError } from './errors.ts';
+import { HttpError, notOneResponse } from './errors.ts';
 import type { InferEndpoint, ServerState } from './infer-endpoint.ts';
 import { writeMessage } from './write-message.ts';
 
@@ -112,13 +112,14 @@ export class InferExchange implements Responder, BodySink, Watcher {
     }
     if (this.#held !== undefined && response !== undefined) {
       response.release?.();
-      this.refuse(notOneResponse(this.#target));
+      this.refuse(notOneResponse(this.#target.modelName));
+      this.#request?.cancel();
       return;
     }
     const answer = response ?? this.#held;
     this.#held = answer;
     if (!final) return;
-    if (answer === undefined) this.refuse(notOneResponse(this.#target));
+    if (answer === undefined) this.refuse(notOneResponse(this.#target.modelName));
     else this.#answer(answer);
   }
 
@@ -319,12 +320,5 @@ function badHeaderLength(value: string | string[]): HttpError {
   return new HttpError(
     'bad-header-length',
     `inference header size should be in range of the body, a number of bytes, got '${String(value)}'`,
-  );
-}
-
-function notOneResponse(target: ModelTarget): HttpError {
-  return new HttpError(
-    'not-one-response',
-    `model '${target.modelName}' did not answer with exactly one response; this call doesn't support models with decoupled transaction policy`,
   );
 }

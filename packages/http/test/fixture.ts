@@ -40,6 +40,10 @@ const CONFIGS = new Map<string, string>([
       ['OUTPUT__0', 'OUTPUT__1'].map((name) => io('output', name, 'TYPE_FP32', '3')).join(''),
   ],
   ['picky', `max_batch_size: 4\n${io('input', 'x', 'TYPE_FP32', '2')}${io('output', 'OUTPUT__0', 'TYPE_FP32', '2')}`],
+  [
+    'repeat',
+    `model_transaction_policy { decoupled: true }\n${io('input', 'x', 'TYPE_FP32', '2')}${io('output', 'OUTPUT__0', 'TYPE_FP32', '2')}`,
+  ],
   ['broken', `${io('input', 'x', 'TYPE_FP32', '2')}${io('output', 'OUTPUT__0', 'TYPE_FP32', '2')}`],
 ]);
 for (const [datatype, { configName }] of Object.entries(DATATYPES)) {
@@ -94,6 +98,7 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
     addsub: { ...ADD_SUB, updateWeights },
     picky: { compute: refuseNegative },
     broken: { compute: () => [] },
+    repeat: { responses: { of: (request: InferenceRequest) => [request, request].map(identity(['OUTPUT__0'])) } },
   };
   const backend = new FakeBackend({ compute: identity(['OUTPUT__0']), models });
   const serving = createEngine({ repository: new ModelRepository({ paths: [root] }), backends: [backend] });

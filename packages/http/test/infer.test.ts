@@ -127,6 +127,17 @@ describe.each([
     ]);
   });
 
+  it.each([
+    ['one', { inputs: [{ name: 'x', datatype: 'FP32', shape: [2], data: [1, 2] }] }],
+    ['a malformed one too, as the model counts before the content', '{'],
+  ])('refuses a request for a decoupled model: %s', async (_, body) => {
+    const answer = await post('/v2/models/repeat/infer', body);
+    expect([answer.status, answer.json().error]).toEqual([
+      501,
+      expect.stringContaining("doesn't support models with decoupled transaction policy"),
+    ]);
+  });
+
   it('takes a raw binary request and answers with binary data', async () => {
     const raw = { 'inference-header-content-length': '0' };
     const plain = await post('/v2/models/id_fp32/infer', f32(1, 2, 3), raw);

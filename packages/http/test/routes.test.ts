@@ -131,7 +131,14 @@ describe('calls', () => {
     expect(answer.json()).toEqual({
       name: 'nereid',
       version: expect.stringMatching(/^\d+\.\d+\.\d+/),
-      extensions: ['model_repository', 'model_configuration', 'binary_tensor_data', 'parameters', 'statistics'],
+      extensions: [
+        'classification',
+        'model_repository',
+        'model_configuration',
+        'binary_tensor_data',
+        'parameters',
+        'statistics',
+      ],
     });
     expect(answer.headers['content-type']).toBe('application/json');
   });
@@ -256,7 +263,7 @@ describe('calls', () => {
       wrap: (engine) =>
         new Proxy(engine, {
           get: (target, key) => {
-            if (key === 'modelMetadata') {
+            if (key === 'modelMetadata' || key === 'isDecoupled') {
               return () => {
                 throw secret;
               };

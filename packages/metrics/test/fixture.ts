@@ -23,6 +23,7 @@ export function statisticsOf(given: Partial<ModelStatistics> = {}): ModelStatist
     cacheHit: NEVER,
     cacheMiss: NEVER,
     batches: [],
+    responses: [],
     ...given,
   };
 }

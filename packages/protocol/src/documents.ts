@@ -33,6 +33,17 @@ export interface BatchStatisticsEntry {
   readonly computeOutput: DurationEntry;
 }
 
+/** Responses of a decoupled model at one position among those of their request. */
+export interface ResponseStatisticsEntry {
+  readonly index: number;
+  readonly computeInfer: DurationEntry;
+  readonly computeOutput: DurationEntry;
+  readonly success: DurationEntry;
+  readonly fail: DurationEntry;
+  readonly emptyResponse: DurationEntry;
+  readonly cancel: DurationEntry;
+}
+
 /** How a scheduler formed batches; `batch_stats` counts executions, which is the same only where every batch runs. */
 export interface BatchingEntry {
   /** Batches by their number of rows, ascending. */
@@ -57,6 +68,7 @@ export interface ModelStatisticsEntry {
   readonly cacheHit: DurationEntry;
   readonly cacheMiss: DurationEntry;
   readonly batches: readonly BatchStatisticsEntry[];
+  readonly responses: readonly ResponseStatisticsEntry[];
   /** Absent where each request runs by itself. Not in the original. */
   readonly batching?: BatchingEntry;
 }
@@ -85,7 +97,7 @@ export function encodeModelMetadata(model: ModelMetadataDocument): string {
 }
 
 /**
- * `{"model_stats":[…]}`; `response_stats` and `memory_usage` are there and empty, nothing fills them. `batching` is an addition to the protocol: clients of the
+ * `{"model_stats":[…]}`; `response_stats` is empty for models that are not decoupled, `memory_usage` always. `batching` is an addition to the protocol: clients of the
  * original ignore it.
  */
 export function encodeModelStatistics(models: readonly ModelStatisticsEntry[]): string {
@@ -121,6 +133,18 @@ function batchingEntry({ sizes, closed }: BatchingEntry): object {
   return { batch_sizes: sizes.map(({ batchSize, count }) => ({ batch_size: batchSize, count })), closed };
 }
 
+function responseEntry(response: ResponseStatisticsEntry): [string, object] {
+  const counted = {
+    compute_infer: duration(response.computeInfer),
+    compute_output: duration(response.computeOutput),
+    success: duration(response.success),
+    fail: duration(response.fail),
+    empty_response: duration(response.emptyResponse),
+    cancel: duration(response.cancel),
+  };
+  return [String(response.index), counted];
+}
+
 function statisticsEntry(model: ModelStatisticsEntry): object {
   return {
     name: model.name,
@@ -138,7 +162,7 @@ function statisticsEntry(model: ModelStatisticsEntry): object {
       cache_hit: duration(model.cacheHit),
       cache_miss: duration(model.cacheMiss),
     },
-    response_stats: {},
+    response_stats: Object.fromEntries(model.responses.map(responseEntry)),
     batch_stats: model.batches.map((batch) => ({
       batch_size: batch.batchSize,
       compute_input: duration(batch.computeInput),

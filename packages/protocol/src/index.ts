@@ -13,6 +13,7 @@ export {
   type ModelMetadataDocument,
   type ModelStatisticsEntry,
   type RepositoryIndexEntry,
+  type ResponseStatisticsEntry,
   type ServerMetadata,
   type TensorMetadataEntry,
 } from './documents.ts';

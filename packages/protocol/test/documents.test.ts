@@ -47,6 +47,26 @@ describe('documents', () => {
         cacheHit: none,
         cacheMiss: none,
         batches: [{ batchSize: 2, computeInput: none, computeInfer: some, computeOutput: none }],
+        responses: [
+          {
+            index: 0,
+            computeInfer: some,
+            computeOutput: some,
+            success: some,
+            fail: none,
+            emptyResponse: none,
+            cancel: none,
+          },
+          {
+            index: 1,
+            computeInfer: none,
+            computeOutput: none,
+            success: none,
+            fail: none,
+            emptyResponse: some,
+            cancel: none,
+          },
+        ],
       },
     ]);
     expect(JSON.parse(text)).toEqual({
@@ -67,7 +87,24 @@ describe('documents', () => {
             cache_hit: none,
             cache_miss: none,
           },
-          response_stats: {},
+          response_stats: {
+            0: {
+              compute_infer: some,
+              compute_output: some,
+              success: some,
+              fail: none,
+              empty_response: none,
+              cancel: none,
+            },
+            1: {
+              compute_infer: none,
+              compute_output: none,
+              success: none,
+              fail: none,
+              empty_response: some,
+              cancel: none,
+            },
+          },
           batch_stats: [{ batch_size: 2, compute_input: none, compute_infer: some, compute_output: none }],
           memory_usage: [],
         },
@@ -92,11 +129,13 @@ describe('documents', () => {
       cacheHit: none,
       cacheMiss: none,
       batches: [],
+      responses: [],
     };
     const entry = { name: 'm', version: '1', ...counts, ...times };
     const batching = { sizes: [{ batchSize: 4, count: 3 }], closed: { 'preferred-size': 3, delay: 0 } };
     const [bare, told] = JSON.parse(encodeModelStatistics([entry, { ...entry, batching }])).model_stats;
     expect(bare).not.toHaveProperty('batching');
+    expect(bare.response_stats).toEqual({});
     expect(told).toEqual({
       ...bare,
       batching: { batch_sizes: [{ batch_size: 4, count: 3 }], closed: { 'preferred-size': 3, delay: 0 } },

@@ -45,6 +45,20 @@ export interface BatchStatistics {
   readonly computeOutput: StatisticDuration;
 }
 
+/** Responses of a decoupled model at one position among those of their request. */
+export interface ResponseStatistics {
+  /** From 0 on. Responses from 10 000 on are counted with the last. */
+  readonly index: number;
+  readonly computeInfer: StatisticDuration;
+  readonly computeOutput: StatisticDuration;
+  /** With outputs. */
+  readonly success: StatisticDuration;
+  readonly fail: StatisticDuration;
+  /** The final mark alone. */
+  readonly emptyResponse: StatisticDuration;
+  readonly cancel: StatisticDuration;
+}
+
 /**
  * Why a request failed. REJECTED: it, or its sequence, waited as long as it may. CANCELED: it was cancelled before it ran, or the model said so. BACKEND: an
  * instance had it. OTHER: the rest, e.g. a full queue. Source: Triton's label `reason` of `nv_inference_request_failure`.
@@ -76,6 +90,8 @@ export interface ModelStatistics {
   readonly cacheMiss: StatisticDuration;
   /** Ascending by batch size. */
   readonly batches: readonly BatchStatistics[];
+  /** Ascending by position; empty for models that are not decoupled. */
+  readonly responses: readonly ResponseStatistics[];
   /** How the dynamic batcher formed batches and why it closed them; absent without one. */
   readonly batching?: BatchingStatistics;
 }
@@ -95,6 +111,8 @@ export interface InferenceEngine {
   infer(request: InferenceRequest): void;
   modelMetadata(name: string, version?: string): ModelMetadata;
   modelConfig(name: string, version?: string): ModelConfig;
+  /** Whether a request to the version gets any number of responses, so that a call with one answer cannot ask it. */
+  isDecoupled(name: string, version?: string): boolean;
   /**
    * What turns outputs of a version into their classes, with the labels of its configuration.
    * @throws {InferenceServerError} INVALID_ARG for an output whose datatype has no classes

@@ -9,6 +9,7 @@ export type {
   ModelMetadata,
   ModelState,
   ModelStatistics,
+  ResponseStatistics,
   StatisticDuration,
   TensorMetadata,
 } from './engine.ts';

@@ -7,6 +7,7 @@ import {
   type ExecutionReport,
   InferenceServerError,
   type Logger,
+  type ResponseReport,
 } from '@nereid/core';
 import { instanceSpecs, type ModelConfig } from '@nereid/model-config';
 import type { ModelVersion } from '@nereid/repository';
@@ -134,7 +135,16 @@ async function assemble(
     const named = { modelName: plan.name, modelVersion: plan.version.version };
     const warmup = { check: sampleCheck, samples };
     await openInstance(
-      { ...named, ...planned, ...warmup, model, clock, logger, report: reports.take },
+      {
+        ...named,
+        ...planned,
+        ...warmup,
+        model,
+        clock,
+        logger,
+        report: reports.take,
+        reportResponse: reports.takeResponse,
+      },
       opened.instances,
     );
   }
@@ -162,6 +172,7 @@ class Reports {
     this.statistics.executed(execution);
     this.scheduler?.observe(execution);
   };
+  readonly takeResponse = (response: ResponseReport): void => this.statistics.responded(response);
 }
 
 function findBackend({ config, name }: VersionPlan, { backends }: LoadContext): Backend<ModelConfig> {

@@ -9,6 +9,7 @@ import {
   type LoadedModel,
   type Logger,
   type ModelInstance,
+  type ResponseReport,
 } from '@nereid/core';
 import type { RequestCheck } from './request-check.ts';
 import { warmUp } from './warmup.ts';
@@ -38,16 +39,21 @@ export interface InstanceOpening {
   readonly logger: Logger;
   /** Takes the report of every execution but those of warmup. */
   readonly report: (execution: ExecutionReport) => void;
+  /** Takes the report of every response of a decoupled model but those of warmup. */
+  readonly reportResponse: (response: ResponseReport) => void;
 }
 
 /** Creates an instance, adds it to `opened` at once, and warms it up unless it is passive. */
 export async function openInstance(opening: InstanceOpening, opened: OpenInstance[]): Promise<void> {
-  const { isPassive, limited, model, report, samples, spec } = opening;
+  const { isPassive, limited, model, report, reportResponse, samples, spec } = opening;
   let isWarm = false;
   const instance = await model.createInstance({
     spec,
     report: (execution) => {
       if (isWarm) report(execution);
+    },
+    reportResponse: (response) => {
+      if (isWarm) reportResponse(response);
     },
   });
   opened.push({ instance, spec, isPassive, limited });

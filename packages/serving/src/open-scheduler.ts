@@ -18,7 +18,7 @@ import type {
 import type { ModelConfig } from '@nereid/model-config';
 
 /** How requests wait and run, as far as a model's configuration does not say it. */
-export type SchedulerOptions = Omit<CommonOptions, 'instances' | 'clock' | 'rateLimits'>;
+export type SchedulerOptions = Omit<CommonOptions, 'instances' | 'clock' | 'rateLimits' | 'answersLate'>;
 
 /** A scheduler as a loaded version uses it. */
 export interface VersionScheduler extends Scheduler {
@@ -30,9 +30,14 @@ export interface VersionScheduler extends Scheduler {
   readonly batching?: BatchingStatistics;
 }
 
+/** Whether each request of the model gets any number of responses. */
+export function isDecoupled({ modelTransactionPolicy }: ModelConfig): boolean {
+  return modelTransactionPolicy?.decoupled === true;
+}
+
 /** The scheduler that a configuration asks for, before the instances that take requests. */
 export function openScheduler(
-  { name: modelName, dynamicBatching, sequenceBatching, maxBatchSize, input }: ModelConfig,
+  config: ModelConfig,
   parts: {
     readonly instances: readonly ModelInstance[];
     readonly clock: Clock;
@@ -41,12 +46,14 @@ export function openScheduler(
     readonly strategy?: BatchStrategy | undefined;
   },
 ): VersionScheduler {
+  const { name: modelName, dynamicBatching, sequenceBatching, maxBatchSize, input } = config;
   const { options, strategy, ...rest } = parts;
   const ragged = new Set(input.filter(({ allowRaggedBatch }) => allowRaggedBatch).map(({ name }) => name));
   const canJoin = ragged.size > 0 ? joinRagged(ragged) : undefined;
   if (sequenceBatching !== undefined) {
     return new SequenceScheduler({ ...options, ...rest, maxBatchSize, sequenceBatching, canJoin });
   }
-  if (dynamicBatching === undefined) return new DefaultScheduler({ ...options, ...rest });
-  return new DynamicScheduler({ ...options, ...rest, maxBatchSize, dynamicBatching, canJoin, strategy, modelName });
+  const common = { ...options, ...rest, answersLate: isDecoupled(config) };
+  if (dynamicBatching === undefined) return new DefaultScheduler(common);
+  return new DynamicScheduler({ ...common, maxBatchSize, dynamicBatching, canJoin, strategy, modelName });
 }

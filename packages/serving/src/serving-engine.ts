@@ -18,7 +18,7 @@ import { ServingError } from './errors.ts';
 import { type LoadAllContext, type LoadFailure, loadAll } from './load-all.ts';
 import type { LoadedVersion } from './loaded-version.ts';
 import { type ModelRow, ModelSet } from './model-set.ts';
-import type { SchedulerOptions } from './open-scheduler.ts';
+import { isDecoupled, type SchedulerOptions } from './open-scheduler.ts';
 import type { ServedModel } from './served-model.ts';
 import { awaitDrain, type LeftOver, type StopOptions, type StopReport } from './stop.ts';
 import { tensorSpecs, toMetadata } from './tensor-spec.ts';
@@ -173,6 +173,10 @@ export class ServingEngine implements InferenceEngine, AsyncDisposable {
 
   modelConfig(name: string, version = ''): ModelConfig {
     return this.#models.find(name, version).config;
+  }
+
+  isDecoupled(name: string, version = ''): boolean {
+    return isDecoupled(this.#models.find(name, version).config);
   }
 
   classification(

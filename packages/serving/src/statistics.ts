@@ -4,8 +4,9 @@
  * counts always equal `success`. Times are summed in microseconds or nanoseconds as they come, and rounded when read.
  */
 import { SchedulerError } from '@nereid/batching';
-import type { ExecutionReport, InferenceRequest, InferenceServerError } from '@nereid/core';
+import type { ExecutionReport, InferenceRequest, InferenceServerError, ResponseReport } from '@nereid/core';
 import type { BatchStatistics, FailureReason, ModelStatistics, StatisticDuration } from './engine.ts';
+import { ResponseCounts } from './response-statistics.ts';
 
 /** What is counted here, of one version. */
 export type VersionCounts = Omit<
@@ -34,6 +35,7 @@ export class VersionStatistics {
   #failMicros = 0;
   readonly #failures: Record<FailureReason, number> = { REJECTED: 0, CANCELED: 0, BACKEND: 0, OTHER: 0 };
   readonly #batches = new Map<number, BatchCounters>();
+  readonly #responses = new ResponseCounts();
 
   /** An execution ran. Charges its times to each of its requests. */
   executed(report: ExecutionReport): void {
@@ -50,6 +52,11 @@ export class VersionStatistics {
     batch.inputNs += computeInputNs;
     batch.inferNs += computeInferNs;
     batch.outputNs += computeOutputNs;
+  }
+
+  /** A decoupled model made a response. */
+  responded(report: ResponseReport): void {
+    this.#responses.responded(report);
   }
 
   succeeded(request: InferenceRequest, nowMicros: number): void {
@@ -85,6 +92,7 @@ export class VersionStatistics {
       computeOutput: duration(count, this.#outputNs),
       cacheHit: NEVER,
       cacheMiss: NEVER,
+      responses: this.#responses.snapshot(),
       batches: [...this.#batches].sort(([a], [b]) => a - b).map(toBatchStatistics),
     };
   }

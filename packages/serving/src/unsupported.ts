@@ -10,7 +10,7 @@ export interface UnsupportedFeature {
 
 type Rule = (config: ModelConfig) => UnsupportedFeature | undefined;
 
-const REFUSALS: readonly Rule[] = [ensemble, decoupled, repositoryAgents];
+const REFUSALS: readonly Rule[] = [ensemble, repositoryAgents];
 const WARNINGS: readonly Rule[] = [responseCache];
 
 /** Features that the model cannot do without, so that it must not be loaded. */
@@ -32,12 +32,6 @@ function ensemble({ platform, ensembleScheduling, name }: ModelConfig): Unsuppor
   const path = platform === 'ensemble' ? 'platform' : 'ensemble_scheduling';
   const message = `model '${name}' is an ensemble, which is not supported; let clients call its member models one after another`;
   return { path, message };
-}
-
-function decoupled({ modelTransactionPolicy: policy, name }: ModelConfig): UnsupportedFeature | undefined {
-  if (policy?.decoupled !== true) return undefined;
-  const message = `model '${name}' has a decoupled model_transaction_policy, which is not supported; remove it if each request gets one response`;
-  return { path: 'model_transaction_policy.decoupled', message };
 }
 
 function repositoryAgents({ modelRepositoryAgents: agents, name }: ModelConfig): UnsupportedFeature | undefined {

@@ -83,11 +83,6 @@ const FAULTS: readonly Fault[] = [
     reason: 'is an ensemble, which is not supported',
   },
   {
-    title: 'a decoupled policy',
-    tree: with_('model_transaction_policy { decoupled: true }\n'),
-    reason: 'decoupled model_transaction_policy, which is not supported',
-  },
-  {
     title: 'repository agents',
     tree: with_('model_repository_agents { agents [ { name: "checksum" } ] }\n'),
     reason: "model_repository_agents ('checksum'), which are not supported",

@@ -12,11 +12,14 @@ import type {
 } from '@nereid/core';
 import { type Computation, identity } from './computations.ts';
 import { FakeInlineInstance, FakeInstance, type FakeInstanceInit, type RecordedBatch } from './fake-instance.ts';
+import type { FakeResponses } from './fake-stream.ts';
 
 /** How a fake model behaves. */
 export interface FakeModelOptions {
   /** What it computes; every input unchanged by default. */
   readonly compute?: Computation;
+  /** Makes the model decoupled: its requests are answered so, once their batch no longer occupies the instance. */
+  readonly responses?: FakeResponses;
   /** Microseconds that a batch occupies the instance, on the backend's clock; 0 by default. */
   readonly serviceMicros?: number | ((batch: readonly InferenceRequest[]) => number);
   /** Batches an instance takes at a time; 1 by default. */
@@ -127,7 +130,14 @@ class FakeModel implements LoadedModel {
   }
 
   async createInstance(context: InstanceContext): Promise<ModelInstance> {
-    const { compute = identity(), serviceMicros = 0, capacity = 1, clock, inline = false } = this.#init.options;
+    const {
+      compute = identity(),
+      serviceMicros = 0,
+      capacity = 1,
+      clock,
+      inline = false,
+      responses,
+    } = this.#init.options;
     const Instance = inline ? FakeInlineInstance : FakeInstance;
     this.instanceCount++;
     return new Instance({
@@ -137,6 +147,7 @@ class FakeModel implements LoadedModel {
       serviceMicros: typeof serviceMicros === 'number' ? () => serviceMicros : serviceMicros,
       capacity,
       clock,
+      responses,
       begin: this.#init.begin,
       closed: () => this.instanceCount--,
     });

@@ -8,6 +8,7 @@ import {
   type Tensor,
 } from '@nereid/core';
 import type { Computation } from './computations.ts';
+import { type FakeResponses, FakeStream } from './fake-stream.ts';
 import { ManualClock } from './manual-clock.ts';
 
 /** One execution of a fake instance, recorded when it began. */
@@ -28,6 +29,8 @@ export interface FakeInstanceInit {
   readonly serviceMicros: (batch: readonly InferenceRequest[]) => number;
   readonly capacity: number;
   readonly clock: Clock | undefined;
+  /** Answers later, in place of `compute`. */
+  readonly responses: FakeResponses | undefined;
   /** Called for every batch as it is taken; an error fails the batch. */
   readonly begin: (batch: RecordedBatch) => InferenceServerError | undefined;
   readonly closed: () => void;
@@ -106,6 +109,7 @@ export class FakeInstance implements ModelInstance {
     batch: readonly InferenceRequest[],
     run: { readonly failure: InferenceServerError | undefined; readonly serviceMicros: number },
   ): void {
+    const { responses } = this.#init;
     const results = run.failure ?? this.#compute(batch);
     if (results instanceof InferenceServerError) {
       for (const request of batch) request.fail(results);
@@ -118,6 +122,10 @@ export class FakeInstance implements ModelInstance {
       computeInferNs: run.serviceMicros * 1000,
       computeOutputNs: 0,
     });
+    if (responses !== undefined) {
+      for (const request of batch) void new FakeStream(request, { ...this.#init, options: responses }).run();
+      return;
+    }
     const { name, version } = this.#init.model;
     for (const [request, outputs] of results) {
       const wanted = outputs.filter((output) => request.wants(output.name));
@@ -126,6 +134,7 @@ export class FakeInstance implements ModelInstance {
   }
 
   #compute(batch: readonly InferenceRequest[]): Map<InferenceRequest, readonly Tensor[]> | InferenceServerError {
+    if (this.#init.responses !== undefined) return new Map();
     try {
       return new Map(batch.map((request) => [request, this.#init.compute(request)]));
     } catch (thrown) {

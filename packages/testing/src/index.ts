@@ -3,6 +3,7 @@ export { type CompileOptions, compileLibrary, testLibrary } from './compile-libr
 export { type AddSubNames, addSub, type Computation, identity } from './computations.ts';
 export { FakeBackend, type FakeBackendOptions, type FakeModelOptions } from './fake-backend.ts';
 export type { RecordedBatch } from './fake-instance.ts';
+export type { FakeResponses } from './fake-stream.ts';
 export { HoldingEngine } from './holding-engine.ts';
 export { ManualClock } from './manual-clock.ts';
 export { type ReadmeRun, runReadmeExample } from './readme-example.ts';
