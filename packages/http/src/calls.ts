@@ -1,4 +1,4 @@
-/** Every call but inference: what the engine says, as a document. */
+/** Every call that runs no model: what the engine says, as a document. */
 import { InferenceServerError } from '@nereid/core';
 import { modelConfigToJson } from '@nereid/model-config';
 import {
@@ -12,9 +12,9 @@ import { HttpError } from './errors.ts';
 import { answerMemoryCall } from './memory-calls.ts';
 import type { HttpSettings } from './options.ts';
 import { parseJson } from './parse-json.ts';
-import type { Route } from './routes.ts';
+import type { InferenceRoute, Route } from './routes.ts';
 
-export type CallRoute = Exclude<Route, { kind: 'infer' }>;
+export type CallRoute = Exclude<Route, InferenceRoute>;
 
 /** Whether the call reads a body. */
 export function takesBody(route: CallRoute): boolean {

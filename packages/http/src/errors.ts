@@ -5,7 +5,7 @@ import { type ErrorCode, InferenceServerError } from '@nereid/core';
  * `body-too-large` more bytes than a limit · `too-many-chunks` a chunked body in countless tiny pieces · `unsupported-encoding` neither gzip nor
  * deflate · `bad-compression` the body does not inflate · `bad-header-length` the length header is no number · `bad-body` a JSON body of another
  * form than the call takes · `not-allowed` models are not loaded by clients · `unsupported` the server does not do that · `not-one-response` the model answered an
- * inference never or more than once.
+ * inference never or more than once · `slow-reader` more events wait for the client than may.
  */
 export type HttpErrorReason =
   | 'body-too-large'
@@ -16,7 +16,8 @@ export type HttpErrorReason =
   | 'bad-body'
   | 'not-allowed'
   | 'unsupported'
-  | 'not-one-response';
+  | 'not-one-response'
+  | 'slow-reader';
 
 const CODES: Record<HttpErrorReason, ErrorCode> = {
   'body-too-large': 'INVALID_ARG',
@@ -28,6 +29,7 @@ const CODES: Record<HttpErrorReason, ErrorCode> = {
   'not-allowed': 'UNAVAILABLE',
   unsupported: 'UNSUPPORTED',
   'not-one-response': 'UNSUPPORTED',
+  'slow-reader': 'UNAVAILABLE',
 };
 
 /** A request that this front end refuses by itself. */

@@ -11,29 +11,16 @@ import {
   type SharedMemoryTensors,
   withBatch,
 } from '@nereid/core';
-import {
-  type DecodedRequest,
-  type EncodedMessage,
-  encodeError,
-  type ModelTarget,
-  ResponseFormat,
-} from '@nereid/protocol';
+import { type DecodedRequest, type EncodedMessage, type ModelTarget, ResponseFormat } from '@nereid/protocol';
 import type { Classification } from '@nereid/serving';
 import { RequestMemory } from '@nereid/shared-memory';
-import { describeFailure } from './answer.ts';
 import { headerList } from './answer-head.ts';
 import { type BodySink, readBody } from './body-reader.ts';
 import { unwatchClient, type Watcher, watchClient } from './client-watch.ts';
-import {
-  acceptedEncoding,
-  type ContentEncoding,
-  compress,
-  contentEncodingOf,
-  decompress,
-  SUPPORTED_ENCODINGS,
-} from './encodings.ts';
+import { acceptedEncoding, type ContentEncoding, compress, contentEncodingOf, decompress } from './encodings.ts';
 import { HttpError, notOneResponse } from './errors.ts';
 import type { InferEndpoint, ServerState } from './infer-endpoint.ts';
+import { endsConnection, writeRefusal } from './refusal.ts';
 import { writeMessage } from './write-message.ts';
 
 export interface ExchangeInit {
@@ -97,11 +84,7 @@ export class InferExchange implements Responder, BodySink, Watcher {
   }
 
   bodyRefused(error: HttpError): void {
-    // Node reads the rest and drops it, so that a client that sends before it listens gets its answer; beyond reason the connection ends instead.
-    const announced = Number(this.#message.headers['content-length'] ?? 0);
-    if (error.reason === 'too-many-chunks' || announced > this.#endpoint.settings.maxBodyBytes) {
-      this.#reply.shouldKeepAlive = false;
-    }
+    if (endsConnection(error, this.#message, this.#endpoint.settings)) this.#reply.shouldKeepAlive = false;
     this.refuse(error);
   }
 
@@ -267,22 +250,8 @@ export class InferExchange implements Responder, BodySink, Watcher {
     if (this.#isAnswered) return;
     this.#isAnswered = true;
     this.#settle();
-    const { settings } = this.#endpoint;
-    const { status, message } = describeFailure(thrown, settings.logger);
-    if (this.#isClosed) return;
-    if (this.#reply.headersSent) {
-      this.#reply.destroy();
-      return;
-    }
-    const body = encodeError(message);
     this.#endIfClosing();
-    const head = headerList({ headerLength: undefined, contentLength: Buffer.byteLength(body) });
-    if (status === 503) head.push('Retry-After', settings.retryAfterSeconds);
-    if (thrown instanceof HttpError && thrown.reason === 'unsupported-encoding') {
-      head.push('Accept-Encoding', SUPPORTED_ENCODINGS);
-    }
-    this.#reply.writeHead(status, head);
-    this.#reply.end(body);
+    writeRefusal(thrown, { reply: this.#reply, settings: this.#endpoint.settings });
   }
 
   /** Nothing is left to do, nor to hear of the client. */

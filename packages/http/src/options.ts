@@ -31,6 +31,11 @@ export interface NereidHttpOptions {
   readonly limits?: Partial<ProtocolLimits>;
   /** How long a client may take no byte of an answer that waits for it, in milliseconds; then the connection is closed. 0 waits for ever. Default 60 000. */
   readonly sendTimeoutMs?: number;
+  /**
+   * Bytes of events that may wait for a client of `generate_stream` that reads slowly; beyond it the request is cancelled and the connection closed.
+   * Default 64 MiB.
+   */
+  readonly maxWaitingBytes?: number;
   /** Seconds in the `Retry-After` of inference answers with 503. Default 1. */
   readonly retryAfterSeconds?: number;
 }
@@ -79,6 +84,7 @@ export function resolveOptions(options: NereidHttpOptions): HttpSettings {
       ...options.limits,
     },
     sendTimeoutMs: options.sendTimeoutMs ?? 60_000,
+    maxWaitingBytes: options.maxWaitingBytes ?? 64 * 1024 * 1024,
     retryAfterSeconds: options.retryAfterSeconds ?? 1,
   };
 }

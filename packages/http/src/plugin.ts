@@ -1,10 +1,12 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Answer, failureAnswer, methodNotAllowedAnswer, notFoundAnswer } from './answer.ts';
 import { readBody } from './body-reader.ts';
 import { answerCall, takesBody } from './calls.ts';
+import { GenerateExchange } from './generate-exchange.ts';
 import { InferEndpoint } from './infer-endpoint.ts';
 import { type HttpSettings, type NereidHttpOptions, resolveOptions } from './options.ts';
-import { matchRoute, methodOf, pathOf } from './routes.ts';
+import { type InferenceRoute, isInference, matchRoute, methodOf, pathOf, type Route } from './routes.ts';
 
 /**
  * Fastify plugin that serves the v2 protocol under `/v2`. It works on any fastify instance; with `createServerFactory` inference also skips fastify's router.
@@ -24,7 +26,7 @@ export async function nereidHttp(app: FastifyInstance, options: NereidHttpOption
   app.setNotFoundHandler(handler);
 }
 
-/** Takes fastify's requests apart: inference to the endpoint, everything else answered through fastify's reply. */
+/** Takes fastify's requests apart: what runs a model answers on the connection itself, everything else is answered through fastify's reply. */
 class FastifyFront {
   readonly #settings: HttpSettings;
   readonly #infer: InferEndpoint;
@@ -43,23 +45,35 @@ class FastifyFront {
     this.#isClosing = true;
   }
 
-  async handle(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    if (this.#infer.tryHandle(request.raw, reply.raw, this)) {
+  async handle({ raw }: FastifyRequest, reply: FastifyReply): Promise<void> {
+    if (this.#infer.tryHandle(raw, reply.raw, this)) {
       reply.hijack();
       return;
     }
-    const answer = await this.#answer(request);
+    const route = matchRoute(pathOf(raw.url ?? ''));
+    if (raw.method === 'POST' && (route?.kind === 'generate' || route?.kind === 'generate-stream')) {
+      reply.hijack();
+      this.#generate(route, raw, reply.raw);
+      return;
+    }
+    const answer = await this.#answer(route, raw);
     reply.code(answer.status).header('content-type', answer.contentType);
     if (answer.allow !== undefined) reply.header('allow', answer.allow);
     // Bytes, as fastify would add a charset to the type of a text.
     await reply.send(Buffer.from(answer.body));
   }
 
-  async #answer({ raw }: FastifyRequest): Promise<Answer> {
-    const route = matchRoute(pathOf(raw.url ?? ''));
+  #generate(route: InferenceRoute, request: IncomingMessage, response: ServerResponse): void {
+    const target = { modelName: route.name, modelVersion: route.version };
+    const isStream = route.kind === 'generate-stream';
+    const settings = this.#settings;
+    new GenerateExchange({ settings, request, response, state: this, target, isStream }).start();
+  }
+
+  async #answer(route: Route | undefined, raw: IncomingMessage): Promise<Answer> {
     if (route === undefined) return notFoundAnswer();
     const method = methodOf(route);
-    if (raw.method !== method || route.kind === 'infer') return methodNotAllowedAnswer(method);
+    if (raw.method !== method || isInference(route)) return methodNotAllowedAnswer(method);
     try {
       const body = takesBody(route) ? await this.#readText(raw) : '';
       return await answerCall(route, body, this.#settings);
@@ -68,7 +82,7 @@ class FastifyFront {
     }
   }
 
-  #readText(message: FastifyRequest['raw']): Promise<string> {
+  #readText(message: IncomingMessage): Promise<string> {
     return new Promise((resolve, reject) => {
       const sink = { bodyRead: (body: Buffer) => resolve(body.toString('utf8')), bodyRefused: reject };
       readBody(message, { maxBytes: this.#settings.maxInputBytes, sink });

@@ -1,6 +1,6 @@
 /**
  * Paths of the protocol. `M` = `/v2/models/NAME[/versions/N]`:
- * `/v2` · `/v2/health/{live,ready}` · `M` · `M/{ready,config,stats,infer,weights}` · `/v2/models/stats` · `/v2/repository[/REPO]/index` ·
+ * `/v2` · `/v2/health/{live,ready}` · `M` · `M/{ready,config,stats,infer,generate,generate_stream,weights}` · `/v2/models/stats` · `/v2/repository[/REPO]/index` ·
  * `/v2/repository[/REPO]/models/NAME/{load,unload}` · `/v2/{system,cuda}sharedmemory[/region/NAME]/{status,unregister}` ·
  * `/v2/{system,cuda}sharedmemory/region/NAME/register`. Case matters, a trailing slash does not belong, the query is ignored.
  */
@@ -12,6 +12,11 @@ interface ModelAddress {
   /** '' for the latest. */
   readonly version: string;
 }
+
+type InferenceRouteKind = 'infer' | 'generate' | 'generate-stream';
+
+/** A call that runs a model; its answer is written to the connection itself. */
+export type InferenceRoute = { readonly kind: InferenceRouteKind } & ModelAddress;
 
 type MemoryRouteKind = 'memory-status' | 'memory-register' | 'memory-unregister';
 
@@ -25,13 +30,15 @@ export interface MemoryRoute {
 export type Route =
   | { readonly kind: 'live' | 'ready' | 'server' | 'all-stats' | 'index' }
   | ({ readonly kind: ModelRouteKind } & ModelAddress)
-  | ({ readonly kind: 'infer' } & ModelAddress)
+  | InferenceRoute
   /** `repository` is '' when the path names none. */
   | { readonly kind: 'load' | 'unload'; readonly name: string; readonly repository: string }
   | MemoryRoute;
 
 const POST_ROUTES: ReadonlySet<Route['kind']> = new Set([
   'infer',
+  'generate',
+  'generate-stream',
   'weights',
   'index',
   'load',
@@ -39,6 +46,10 @@ const POST_ROUTES: ReadonlySet<Route['kind']> = new Set([
   'memory-register',
   'memory-unregister',
 ]);
+
+export function isInference(route: Route): route is InferenceRoute {
+  return route.kind === 'infer' || route.kind === 'generate' || route.kind === 'generate-stream';
+}
 
 /** The one method a route answers to. */
 export function methodOf(route: Route): 'GET' | 'POST' {
@@ -78,12 +89,14 @@ function matchHealth([probe, ...rest]: readonly string[]): Route | undefined {
   return probe === 'live' || probe === 'ready' ? { kind: probe } : undefined;
 }
 
-const MODEL_ACTIONS = new Map<string | undefined, ModelRouteKind | 'infer'>([
+const MODEL_ACTIONS = new Map<string | undefined, ModelRouteKind | InferenceRouteKind>([
   [undefined, 'model'],
   ['ready', 'model-ready'],
   ['config', 'config'],
   ['stats', 'stats'],
   ['infer', 'infer'],
+  ['generate', 'generate'],
+  ['generate_stream', 'generate-stream'],
   ['weights', 'weights'],
 ]);
 

@@ -64,7 +64,7 @@ function latin1(bytes: Uint8Array): string {
 }
 
 /** Closes the connection of a client that takes nothing of its answer for a while. Small answers fit the kernel's buffers and need no watch. */
-function limitSending(reply: ServerResponse, timeoutMs: number): void {
+export function limitSending(reply: ServerResponse, timeoutMs: number): void {
   if (timeoutMs === 0) return;
   const { socket } = reply;
   if (socket === null) {

@@ -19,6 +19,8 @@ describe('matchRoute', () => {
     ['/v2/models/m/versions/3/weights', { kind: 'weights', name: 'm', version: '3' }],
     ['/v2/models/m/stats', { kind: 'stats', name: 'm', version: '' }],
     ['/v2/models/m/versions/007/infer', { kind: 'infer', name: 'm', version: '7' }],
+    ['/v2/models/m/generate', { kind: 'generate', name: 'm', version: '' }],
+    ['/v2/models/m/versions/3/generate_stream', { kind: 'generate-stream', name: 'm', version: '3' }],
     ['/v2/models/stats', { kind: 'all-stats' }],
     ['/v2/models/stats/infer', { kind: 'infer', name: 'stats', version: '' }],
     ['/v2/models/versions/versions/1', { kind: 'model', name: 'versions', version: '1' }],

@@ -19,6 +19,8 @@ export {
 } from './documents.ts';
 export { encodeInferRequest, type InferRequestMessage } from './encode-request.ts';
 export { ProtocolError, type ProtocolErrorReason } from './errors.ts';
+export { decodeGenerateRequest, type GenerateRequest } from './generate-request.ts';
+export { encodeGenerateResponse } from './generate-response.ts';
 export { DEFAULT_LIMITS, type ProtocolLimits } from './limits.ts';
 export { decodeRawRequest, type RawRequest } from './raw-request.ts';
 export { type EncodedRequest, RequestDecoder, type RequestDecoderOptions } from './request-decoder.ts';

@@ -16,6 +16,8 @@ export interface JsonTensorSource {
   readonly text: Buffer;
   /** The value of `data`. */
   readonly span: JsonSpan;
+  /** Whether a single value may stand for an array of one. Default false. */
+  readonly takesScalar?: boolean;
   readonly limits: ProtocolLimits;
 }
 
@@ -39,14 +41,14 @@ const CLOSE_BRACKET = 0x5d;
  * @throws {ProtocolError} `not-json` for FP16 and BF16, `bad-data` for elements of another type or number, `limit` when too large
  */
 export function decodeJsonTensor(source: JsonTensorSource): Buffer {
-  const { datatype, name, span, text } = source;
+  const { datatype, name, span, text, takesScalar = false } = source;
   if (datatype === 'FP16' || datatype === 'BF16') {
     throw new ProtocolError(
       'not-json',
       `receiving ${datatype} data via JSON is not supported; send input '${name}' as binary data`,
     );
   }
-  if (text[span.start] !== OPEN_BRACKET) throw badData(source, 'it must be an array');
+  if (text[span.start] !== OPEN_BRACKET && !takesScalar) throw badData(source, 'it must be an array');
   const count = elementCount(source.shape);
   // Two bytes of text are the least an element takes, so a shape that promises more never causes an allocation.
   if (count > span.end - span.start) throw tooFew(source, 'fewer');
