@@ -26,6 +26,30 @@ describe('help', () => {
     expect(stdout).toContain('--model-repository');
     expect(stdout).toContain('--http-port');
   });
+
+  it.each<[argv: string[], inside: string[], outside: string[]]>([
+    [
+      ['--help', 'timeout'],
+      ['--exit-timeout-secs', '--http-headers-timeout-ms'],
+      ['--model-repository', 'Usage'],
+    ],
+    [['--help=gRPC', '--id=x'], ['gRPC:', '--grpc-port'], ['--metrics-port']],
+    [['-h', 'listen', 'ipv6'], ['--http-address'], ['--http-port', '--metrics-address']],
+    [['--help', 'vertex'], ['Accepted without effect:', '--allow-vertex-ai'], ['Models:']],
+  ])('of serve %j tells the options that have to do with it', async (argv, inside, outside) => {
+    const { code, stdout } = await nereid(['serve', ...argv]);
+    expect(code).toBe(0);
+    for (const text of inside) expect(stdout).toContain(text);
+    for (const text of outside) expect(stdout).not.toContain(text);
+  });
+
+  it('of serve about what no option has to do with is wrong usage', async () => {
+    const { code, stderr } = await nereid(['serve', '--help', 'zebra']);
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: "nereid: no option of serve has to do with 'zebra'; see nereid serve --help\n",
+    });
+  });
 });
 
 it('knows its version', async () => {

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { RateLimiterOptions } from '@nereid/batching';
 import { readBackendConfig } from './backend-config.ts';
+import { assertPlacesApart } from './check-places.ts';
 import { UsageError } from './errors.ts';
 import type { ParsedFlags } from './flags/parse.ts';
 import { FLAGS, type Flag, type FlagName } from './flags/table.ts';
@@ -46,6 +47,8 @@ export interface ServerOptions {
   readonly strictReadiness: boolean;
   readonly exitOnError: boolean;
   readonly modelLoadConcurrency: number;
+  /** How often a load that failed is tried again. */
+  readonly modelLoadRetryCount: number;
   /** 0 sets no limit. */
   readonly maxQueueSize: number;
   /** 0 never runs a model on the loop thread. */
@@ -95,8 +98,15 @@ export function optionsFromFlags({ values, given, files }: ParsedFlags): {
   const settings = readBackendConfig(values['backend-config']);
   const limits = readRateLimit(values);
   const warnings = [...[...given].flatMap((name) => ignoredWarning(name)), ...settings.warnings, ...limits.warnings];
-  if (given.has('strict-model-config'))
-    warnings.push('--strict-model-config is deprecated; use --disable-auto-complete-config');
+  if (given.has('cache-config') && given.has('response-cache-byte-size'))
+    throw new UsageError(
+      '--cache-config and --response-cache-byte-size name the size of one cache: give only the first',
+    );
+  if (given.has('strict-model-config')) warnings.push(strictConfigWarning(values));
+  const http = values['allow-http'] ? httpOptions(values) : undefined;
+  const grpc = grpcFromFlags({ values, given }, listenAddress);
+  const metrics = metricsFromFlags({ values, given }, listenAddress);
+  assertPlacesApart({ http, grpc, metrics });
   return {
     options: {
       id: values.id,
@@ -113,17 +123,23 @@ export function optionsFromFlags({ values, given, files }: ParsedFlags): {
       // Who names files wants those, not what is left of them.
       exitOnError: values['exit-on-error'] || (files.length > 0 && !given.has('exit-on-error')),
       modelLoadConcurrency: values['model-load-thread-count'],
+      modelLoadRetryCount: values['model-load-retry-count'],
       maxQueueSize: values['max-queue-size'],
       inlineMaxRunMicros: values['inline-max-run-us'],
       rateLimit: limits.rateLimit,
       exitTimeoutMs: values['exit-timeout-secs'] * 1000,
-      http: values['allow-http'] ? httpOptions(values) : undefined,
-      grpc: grpcFromFlags({ values, given }, listenAddress),
-      metrics: metricsFromFlags({ values, given }, listenAddress),
+      http,
+      grpc,
+      metrics,
       log: logOptions(values),
     },
     warnings,
   };
+}
+
+function strictConfigWarning(values: ParsedFlags['values']): string {
+  const overruled = values['disable-auto-complete-config'] && !values['strict-model-config'];
+  return `--strict-model-config is deprecated; use --disable-auto-complete-config${overruled ? ', which overrules it here' : ''}`;
 }
 
 function ignoredWarning(name: FlagName): string[] {

@@ -47,6 +47,7 @@ export async function startServer(options: ServerOptions, log: Log): Promise<Run
     logger: log,
     strictReadiness: options.strictReadiness,
     modelLoadConcurrency: options.modelLoadConcurrency,
+    modelLoadRetryCount: options.modelLoadRetryCount,
     requireConfig: options.requireConfig,
     gpus: await usableGpus(),
   });

@@ -16,8 +16,11 @@ export function addServeCommand(program: Command): void {
 export async function serve(argv: readonly string[], io: Io): Promise<number> {
   // Loaded here, so that no other command waits for the server to load.
   const { runServer, serveHelp, UsageError } = await import('@nereid/server');
-  if (argv.includes('--help') || argv.includes('-h')) {
-    io.stdout.write(help(serveHelp()));
+  const term = helpTerm(argv);
+  if (term !== undefined) {
+    const found = serveHelp({ term });
+    if (found === '') throw new CliError('usage', `no option of serve has to do with '${term}'`);
+    io.stdout.write(term === '' ? help(found) : `${found}\n`);
     return 0;
   }
   try {
@@ -28,19 +31,34 @@ export async function serve(argv: readonly string[], io: Io): Promise<number> {
   }
 }
 
+/** What help is asked about: '' is everything; undefined when none is asked for. */
+function helpTerm(argv: readonly string[]): string | undefined {
+  const at = argv.findIndex((word) => word === '-h' || word === '--help' || word.startsWith('--help='));
+  if (at === -1) return undefined;
+  const [, own] = (argv[at] ?? '').split('=');
+  return (
+    own ??
+    argv
+      .slice(at + 1)
+      .filter((word) => !word.startsWith('-'))
+      .join(' ')
+  );
+}
+
 function help(options: string): string {
   return `Usage: nereid serve ${USAGE}
 
 ${DESCRIPTION}
 Each FILE (model.pt2, model.pt) is served as a model named after it; what its configuration would say is taken from the file.
 Names, meanings and syntax of the options are those of tritonserver: --name=value or --name value, an unambiguous beginning of a name is enough,
-and options of tritonserver that have no effect here are accepted with a warning.
+and options of tritonserver that have no effect here are accepted with a warning. nereid serve --help WORD tells the options that have to do with it.
 
 ${options}
 ${examples(
   'nereid serve model.pt2',
   'nereid serve --model-repository models',
   'nereid serve --model-repository models --http-address 0.0.0.0 --http-port 8080',
+  'nereid serve --help timeout',
   'nereid serve --model-repository models --log-format=ISO8601 --log-verbose=1',
 )}`;
 }

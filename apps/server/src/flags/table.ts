@@ -149,6 +149,14 @@ export const FLAGS = {
     group: 'Models',
     help: 'Model versions that load at the same time.',
   },
+  'model-load-retry-count': {
+    kind: 'int',
+    default: 0,
+    min: 0,
+    max: INT_MAX,
+    group: 'Models',
+    help: 'How often a load that failed is tried again.',
+  },
 
   'allow-http': { kind: 'bool', default: true, group: 'HTTP', help: 'Serve the HTTP protocol.' },
   'http-address': {
@@ -386,7 +394,6 @@ export const FLAGS = {
 
   'load-model': ignored('models are chosen at start only with --model-control-mode=explicit'),
   'repository-poll-secs': ignored('the repository is read once, at start'),
-  'model-load-retry-count': ignored('a load that failed is not repeated'),
   'model-namespacing': ignored('a model name must be unique over all repositories'),
   'model-load-gpu-limit': ignored(NO_GPU),
   'enable-peer-access': ignored(NO_GPU),
@@ -430,7 +437,13 @@ export const FLAGS = {
   'response-cache-byte-size': ignored(NO_CACHE),
   'repoagent-directory': ignored('there are no repository agents in this version'),
   'allow-sagemaker': ignored(OTHER_CLOUD),
+  'sagemaker-port': ignored(OTHER_CLOUD),
+  'sagemaker-safe-port-range': ignored(OTHER_CLOUD),
+  'sagemaker-thread-count': ignored(OTHER_CLOUD),
   'allow-vertex-ai': ignored(OTHER_CLOUD),
+  'vertex-ai-port': ignored(OTHER_CLOUD),
+  'vertex-ai-thread-count': ignored(OTHER_CLOUD),
+  'vertex-ai-default-model': ignored(OTHER_CLOUD),
 } as const satisfies Record<string, Flag>;
 
 export type FlagName = keyof typeof FLAGS;
