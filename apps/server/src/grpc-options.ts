@@ -1,6 +1,8 @@
 import type { CompressionLevel } from '@nereid/grpc';
+import type { ApiRestriction } from '@nereid/serving';
 import { UsageError } from './errors.ts';
 import type { ParsedFlags } from './flags/parse.ts';
+import { readForwardPattern, readRestrictions } from './restrictions.ts';
 
 /** Files in PEM form. */
 export interface GrpcTlsFiles {
@@ -18,6 +20,10 @@ export interface GrpcFrontOptions {
   readonly maxMessageBytes: number;
   readonly maxInputBytes: number;
   readonly responseCompression: CompressionLevel;
+  /** Calls that take a key. */
+  readonly restrictedProtocols: readonly ApiRestriction[];
+  /** Which metadata of an inference become parameters; undefined for none. */
+  readonly forwardHeaders: string | undefined;
   /** Plain text without. */
   readonly tls: GrpcTlsFiles | undefined;
 }
@@ -39,6 +45,8 @@ export function grpcFromFlags(
     maxMessageBytes: values['grpc-max-message-size'],
     maxInputBytes: values['grpc-max-input-size'],
     responseCompression: values['grpc-infer-response-compression-level'],
+    restrictedProtocols: readRestrictions(values, 'grpc-restricted-protocol'),
+    forwardHeaders: readForwardPattern(values, 'grpc-header-forward-pattern'),
     tls: tlsFromFlags(values),
   };
 }

@@ -25,6 +25,8 @@ export async function openGrpc(
     responseCompression,
     serverName,
     sharedMemory,
+    restrictedProtocols: options.restrictedProtocols,
+    ...(options.forwardHeaders !== undefined && { forwardHeaders: options.forwardHeaders }),
     tls: options.tls && readFiles(options.tls),
   });
   try {

@@ -29,6 +29,8 @@ export async function openHttp(
     headersTimeoutMs: http.headersTimeoutMs,
     requestTimeoutMs: http.requestTimeoutMs,
     keepAliveTimeoutMs: http.keepAliveTimeoutMs,
+    restrictedApis: http.restrictedApis,
+    ...(http.forwardHeaders !== undefined && { forwardHeaders: http.forwardHeaders }),
   };
   const app = fastify({ serverFactory: createServerFactory(front), forceCloseConnections: 'idle' });
   await app.register(nereidHttp, front);

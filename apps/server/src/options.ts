@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { RateLimiterOptions } from '@nereid/batching';
+import type { ApiRestriction } from '@nereid/serving';
 import { readBackendConfig } from './backend-config.ts';
 import { assertPlacesApart } from './check-places.ts';
 import { UsageError } from './errors.ts';
@@ -9,6 +10,7 @@ import { type GrpcFrontOptions, grpcFromFlags } from './grpc-options.ts';
 import type { LogOptions } from './log.ts';
 import { type MetricsFrontOptions, metricsFromFlags } from './metrics-options.ts';
 import { readRateLimit } from './rate-limit.ts';
+import { readForwardPattern, readRestrictions } from './restrictions.ts';
 import { namedFiles, type ServedFile } from './served-files.ts';
 
 export interface HttpOptions {
@@ -21,6 +23,10 @@ export interface HttpOptions {
   readonly headersTimeoutMs: number;
   readonly requestTimeoutMs: number;
   readonly keepAliveTimeoutMs: number;
+  /** Calls that take a key. */
+  readonly restrictedApis: readonly ApiRestriction[];
+  /** Which headers of an inference become parameters; undefined for none. */
+  readonly forwardHeaders: string | undefined;
 }
 
 /** What a server is made of; `optionsFromFlags` fills it from a command line. */
@@ -65,9 +71,6 @@ export interface ServerOptions {
   readonly log: LogOptions;
 }
 
-/** Options that guard something: to accept them without effect would be worse than to refuse them. */
-const UNSERVED_GUARDS = ['http-restricted-api', 'grpc-restricted-protocol'] as const;
-
 /**
  * Checks the options of a command line against each other and names what they ask for.
  * @returns the options, and one sentence for each option that has no effect
@@ -89,11 +92,6 @@ export function optionsFromFlags({ values, given, files }: ParsedFlags): {
   if (given.has('load-model'))
     throw new UsageError(
       "--load-model requires setting '--model-control-mode=explicit', which is not served by this version",
-    );
-  const unguarded = UNSERVED_GUARDS.find((name) => given.has(name));
-  if (unguarded !== undefined)
-    throw new UsageError(
-      `--${unguarded} is not served by this version, and without it what it closes would be open: leave it out, and close those calls in front of the server`,
     );
   const settings = readBackendConfig(values['backend-config']);
   const limits = readRateLimit(values);
@@ -156,6 +154,8 @@ function httpOptions(values: ParsedFlags['values']): HttpOptions {
     headersTimeoutMs: values['http-headers-timeout-ms'],
     requestTimeoutMs: values['http-request-timeout-ms'],
     keepAliveTimeoutMs: values['http-keep-alive-timeout-ms'],
+    restrictedApis: readRestrictions(values, 'http-restricted-api'),
+    forwardHeaders: readForwardPattern(values, 'http-header-forward-pattern'),
   };
 }
 

@@ -74,8 +74,16 @@ describe('a wrong command line is refused', () => {
     [[repository, '--model-control-mode=poll'], 'is not served by this version'],
     [[repository, '--load-model=a'], "requires setting '--model-control-mode=explicit'"],
     [[repository, '--log-verbose=loud'], "got 'loud'"],
-    [[repository, '--http-restricted-api=health:k=v'], 'is not served by this version'],
-    [[repository, '--grpc-restricted-protocol=health:k=v'], 'is not served by this version'],
+    [[repository, '--http-restricted-api=health'], "takes category[,category]:key=value, got 'health'"],
+    [[repository, '--http-restricted-api=health:k='], 'takes category[,category]:key=value'],
+    [[repository, '--http-restricted-api=health:a b=v'], "takes the name of a header as key, got 'a b'"],
+    [[repository, '--http-restricted-api=health,nosuch:k=v'], "unknown category 'nosuch'; expected one of health,"],
+    [
+      [repository, '--grpc-restricted-protocol=health,trace:k=v', '--grpc-restricted-protocol=trace:l=v'],
+      "'trace' can not be specified in multiple config groups",
+    ],
+    [[repository, '--http-header-forward-pattern=('], "option '--http-header-forward-pattern': Invalid regular"],
+    [[repository, '--grpc-header-forward-pattern=[[:alpha:]]'], "option '--grpc-header-forward-pattern': Invalid"],
   ])('together: %j', (argv, fragment) => {
     expect(() => optionsFromFlags(parseFlags(argv))).toThrow(UsageError);
     expect(() => optionsFromFlags(parseFlags(argv))).toThrow(fragment);
@@ -105,6 +113,21 @@ describe('options become what the server is made of', () => {
     ['3', 3],
   ])('verbose %s is level %i', (text, level) => {
     expect(read(`--log-verbose=${text}`).options.log.verbose).toBe(level);
+  });
+
+  test('restrictions and patterns of headers reach their protocols, values with any sign', () => {
+    const { options } = read(
+      '--http-restricted-api=health,metadata:key=a=b:c,d',
+      '--http-restricted-api=trace:other=v',
+      '--http-header-forward-pattern=^my-',
+      '--grpc-restricted-protocol=inference:key=v',
+    );
+    expect(options.http?.restrictedApis).toEqual([
+      { categories: ['health', 'metadata'], key: 'key', value: 'a=b:c,d' },
+      { categories: ['trace'], key: 'other', value: 'v' },
+    ]);
+    expect(options.grpc?.restrictedProtocols).toEqual([{ categories: ['inference'], key: 'key', value: 'v' }]);
+    expect([options.http?.forwardHeaders, options.grpc?.forwardHeaders]).toEqual(['^my-', undefined]);
   });
 
   test('libraries of operators may be repeated, and weights are exchanged only when that is allowed', () => {

@@ -55,6 +55,14 @@ describe('a server', () => {
     expect((await fetch(`${server.url}/v2/health/ready`)).status).toBe(200);
   });
 
+  test('closes what is restricted to those without the key', async () => {
+    await using server = await start(good, '--http-restricted-api=inference:key=v');
+    const status = async (headers: Record<string, string>) =>
+      (await fetch(`${server.url}/v2/models/id_fp32/infer`, { method: 'POST', body, headers })).status;
+    expect([await status({}), await status({ key: 'v' })]).toEqual([403, 200]);
+    expect((await fetch(`${server.url}/v2`)).status).toBe(200);
+  });
+
   test('names itself as asked', async () => {
     await using server = await start(good, '--id=triton');
     expect(await (await fetch(`${server.url}/v2`)).json()).toMatchObject({ name: 'triton' });

@@ -1,5 +1,5 @@
 import { type Logger, silentLogger } from '@nereid/core';
-import type { InferenceEngine } from '@nereid/serving';
+import { type ApiRestriction, ApiRestrictions, HeaderForwarding, type InferenceEngine } from '@nereid/serving';
 import { SharedMemoryRegions } from '@nereid/shared-memory';
 import manifest from '../package.json' with { type: 'json' };
 import { DEFAULT_LIMITS, type InferLimits } from './infer/request.ts';
@@ -9,6 +9,13 @@ export type CompressionLevel = 'none' | 'low' | 'medium' | 'high';
 
 export interface GrpcOptions {
   readonly engine: InferenceEngine;
+  /**
+   * Calls that take a key, in the metadata `triton-grpc-protocol-<key>`: UNAVAILABLE without it. A category may be in one restriction. Default: every call is
+   * open.
+   */
+  readonly restrictedProtocols?: readonly ApiRestriction[];
+  /** Metadata of an inference whose names match become parameters of the request; see `HeaderForwarding`. Default: none. */
+  readonly forwardHeaders?: string;
   /** Regions that clients register and use; the same ones for every protocol of a server. Default: clients may register none. */
   readonly sharedMemory?: SharedMemoryRegions;
   /** Told of failures that are not the client's. Silent by default. */
@@ -32,8 +39,12 @@ export interface GrpcOptions {
   readonly extensions?: readonly string[];
 }
 
-export interface GrpcSettings extends Omit<Required<GrpcOptions>, 'limits'> {
+export interface GrpcSettings extends Omit<Required<GrpcOptions>, 'limits' | 'restrictedProtocols' | 'forwardHeaders'> {
   readonly limits: InferLimits;
+  /** Undefined when every call is open. */
+  readonly restrictions: ApiRestrictions | undefined;
+  /** Undefined when no metadata is forwarded. */
+  readonly forwarding: HeaderForwarding | undefined;
 }
 
 /** Names and order of the original, without what is not implemented here. */
@@ -49,10 +60,17 @@ const EXTENSIONS = [
 
 const MAX_MESSAGE_BYTES = 2 ** 31 - 1;
 
+/** What stands before the key of a restriction in the name of its metadata. */
+const KEY_PREFIX = 'triton-grpc-protocol-';
+
+/** @throws {TypeError | SyntaxError} for restrictions and a pattern that cannot be */
 export function resolveOptions(options: GrpcOptions): GrpcSettings {
+  const { restrictedProtocols = [], forwardHeaders } = options;
   const sharedMemory = options.sharedMemory ?? new SharedMemoryRegions({ isEnabled: false });
   return {
     engine: options.engine,
+    restrictions: restrictedProtocols.length === 0 ? undefined : new ApiRestrictions(restrictedProtocols, KEY_PREFIX),
+    forwarding: forwardHeaders === undefined ? undefined : new HeaderForwarding(forwardHeaders),
     sharedMemory,
     logger: options.logger ?? silentLogger,
     maxMessageBytes: options.maxMessageBytes ?? MAX_MESSAGE_BYTES,

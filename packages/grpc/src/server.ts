@@ -10,6 +10,7 @@ import {
 import type { AddressInfo } from 'node:net';
 import { Call } from './call.ts';
 import { GrpcError } from './errors.ts';
+import { assertAllowed, forwardedOf } from './metadata.ts';
 import { METHODS } from './methods.ts';
 import { type GrpcOptions, type GrpcSettings, resolveOptions } from './options.ts';
 import { StreamInfer } from './stream-infer.ts';
@@ -108,11 +109,26 @@ export class GrpcServer {
       return;
     }
     const call = new Call(stream, headers, this.#settings);
-    const path = headers[':path'] ?? '';
+    try {
+      this.#start(call, headers);
+    } catch (thrown) {
+      call.fail(thrown);
+    }
+  }
+
+  /** @throws {InferenceServerError} for a call whose metadata is refused */
+  #start(call: Call, headers: IncomingHttpHeaders): void {
     const settings = this.#settings;
-    if (path === INFER) call.handle(new UnaryInfer(call, settings));
-    else if (path === STREAM_INFER) call.handle(new StreamInfer({ call, settings, failsWhole: failsWhole(headers) }));
-    else this.#acceptOther(call, path);
+    const path = headers[':path'] ?? '';
+    assertAllowed(path, headers, settings);
+    if (path === INFER) {
+      call.handle(new UnaryInfer({ call, settings, forwarded: forwardedOf(headers, settings) }));
+    } else if (path === STREAM_INFER) {
+      const forwarded = forwardedOf(headers, settings);
+      call.handle(new StreamInfer({ call, settings, forwarded, failsWhole: failsWhole(headers) }));
+    } else {
+      this.#acceptOther(call, path);
+    }
   }
 
   #acceptOther(call: Call, path: string): void {

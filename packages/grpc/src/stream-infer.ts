@@ -9,7 +9,7 @@ import {
 import type { Classification } from '@nereid/serving';
 import { RequestMemory } from '@nereid/shared-memory';
 import type { Call, CallHandler } from './call.ts';
-import { addressOf, type DecodedInferRequest, decodeInferRequest } from './infer/request.ts';
+import { addressOf, type DecodedInferRequest } from './infer/request.ts';
 import {
   type EncodedPieces,
   encodeStreamError,
@@ -17,6 +17,7 @@ import {
   type ResponseHead,
   type StreamAnswer,
 } from './infer/response.ts';
+import { decodeForwarded } from './metadata.ts';
 import type { GrpcSettings } from './options.ts';
 import { refusalOf } from './refusal.ts';
 import { statusOf } from './status.ts';
@@ -54,6 +55,7 @@ interface Place {
 export class StreamInfer implements CallHandler, Responder {
   readonly #call: Call;
   readonly #settings: GrpcSettings;
+  readonly #forwarded: ReadonlyMap<string, string> | undefined;
   /** Whether the first failure ends the call. */
   readonly #failsWhole: boolean;
   /** Requests under way whose answers leave in order, oldest first. */
@@ -69,8 +71,15 @@ export class StreamInfer implements CallHandler, Responder {
   #isHalfClosed = false;
   #isPaused = false;
 
-  constructor(init: { readonly call: Call; readonly settings: GrpcSettings; readonly failsWhole: boolean }) {
+  constructor(init: {
+    readonly call: Call;
+    readonly settings: GrpcSettings;
+    /** Metadata for the models. */
+    readonly forwarded: ReadonlyMap<string, string> | undefined;
+    readonly failsWhole: boolean;
+  }) {
     this.#call = init.call;
+    this.#forwarded = init.forwarded;
     this.#settings = init.settings;
     this.#failsWhole = init.failsWhole;
   }
@@ -81,7 +90,7 @@ export class StreamInfer implements CallHandler, Responder {
     let memory: RequestMemory | undefined;
     let classification: Classification | undefined;
     try {
-      decoded = decodeInferRequest(bytes, limits);
+      decoded = decodeForwarded(bytes, { limits, forwarded: this.#forwarded });
       classification = decoded.classes && engine.classification(decoded, decoded.classes);
       memory = decoded.sharedMemory && new RequestMemory(sharedMemory, decoded.sharedMemory);
     } catch (thrown) {

@@ -10,15 +10,24 @@ import type { Classification } from '@nereid/serving';
 import { RequestMemory } from '@nereid/shared-memory';
 import type { Call, CallHandler } from './call.ts';
 import { GrpcError } from './errors.ts';
-import { type DecodedInferRequest, decodeInferRequest } from './infer/request.ts';
+import type { DecodedInferRequest } from './infer/request.ts';
 import { type EncodedPieces, encodeInferResponse } from './infer/response.ts';
+import { decodeForwarded } from './metadata.ts';
 import type { GrpcSettings } from './options.ts';
 import { refusalOf } from './refusal.ts';
+
+interface UnaryInferInit {
+  readonly call: Call;
+  readonly settings: GrpcSettings;
+  /** Metadata for the model. */
+  readonly forwarded: ReadonlyMap<string, string> | undefined;
+}
 
 /** `ModelInfer`: one request, exactly one response. */
 export class UnaryInfer implements CallHandler, Responder {
   readonly #call: Call;
   readonly #settings: GrpcSettings;
+  readonly #forwarded: ReadonlyMap<string, string> | undefined;
   #request: InferenceRequest | undefined;
   #tellsBatch = false;
   #hasMessage = false;
@@ -28,9 +37,10 @@ export class UnaryInfer implements CallHandler, Responder {
   #memory: RequestMemory | undefined;
   #response: InferenceResponse | undefined;
 
-  constructor(call: Call, settings: GrpcSettings) {
-    this.#call = call;
-    this.#settings = settings;
+  constructor(init: UnaryInferInit) {
+    this.#call = init.call;
+    this.#settings = init.settings;
+    this.#forwarded = init.forwarded;
   }
 
   message(bytes: Buffer): void {
@@ -42,7 +52,7 @@ export class UnaryInfer implements CallHandler, Responder {
     this.#hasMessage = true;
     const { engine, limits } = this.#settings;
     try {
-      const decoded = decodeInferRequest(bytes, limits);
+      const decoded = decodeForwarded(bytes, { limits, forwarded: this.#forwarded });
       this.#tellsBatch = decoded.tellsBatch;
       if (engine.isDecoupled(decoded.modelName, decoded.modelVersion)) throw decoupled(decoded.modelName);
       const { classes } = decoded;

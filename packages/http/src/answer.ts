@@ -1,6 +1,7 @@
 /** Answers that are not inference: a status, a content type, a text. */
 import { InferenceServerError, type Logger } from '@nereid/core';
 import { encodeError } from '@nereid/protocol';
+import { HttpError } from './errors.ts';
 import { HTTP_STATUS } from './status.ts';
 
 export interface Answer {
@@ -52,6 +53,7 @@ export function describeFailure(
     logger.error({ err: thrown }, 'unexpected failure while answering a request');
     return { status: HTTP_STATUS.INTERNAL, message: BLAND_MESSAGE };
   }
+  if (thrown instanceof HttpError && thrown.reason === 'restricted') return { status: 403, message: thrown.message };
   if (thrown.code === 'INTERNAL') logger.error({ err: thrown }, 'a request failed inside the server');
   return { status: HTTP_STATUS[thrown.code], message: thrown.message };
 }

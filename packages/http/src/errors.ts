@@ -5,7 +5,8 @@ import { type ErrorCode, InferenceServerError } from '@nereid/core';
  * `body-too-large` more bytes than a limit · `too-many-chunks` a chunked body in countless tiny pieces · `unsupported-encoding` neither gzip nor
  * deflate · `bad-compression` the body does not inflate · `bad-header-length` the length header is no number · `bad-body` a JSON body of another
  * form than the call takes · `not-allowed` models are not loaded by clients · `unsupported` the server does not do that · `not-one-response` the model answered an
- * inference never or more than once · `slow-reader` more events wait for the client than may.
+ * inference never or more than once · `slow-reader` more events wait for the client than may · `restricted` the
+ * call takes a key that the client does not have.
  */
 export type HttpErrorReason =
   | 'body-too-large'
@@ -17,7 +18,8 @@ export type HttpErrorReason =
   | 'not-allowed'
   | 'unsupported'
   | 'not-one-response'
-  | 'slow-reader';
+  | 'slow-reader'
+  | 'restricted';
 
 const CODES: Record<HttpErrorReason, ErrorCode> = {
   'body-too-large': 'INVALID_ARG',
@@ -30,6 +32,7 @@ const CODES: Record<HttpErrorReason, ErrorCode> = {
   unsupported: 'UNSUPPORTED',
   'not-one-response': 'UNSUPPORTED',
   'slow-reader': 'UNAVAILABLE',
+  restricted: 'UNAVAILABLE',
 };
 
 /** A request that this front end refuses by itself. */

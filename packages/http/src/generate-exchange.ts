@@ -1,5 +1,5 @@
 /**
- * One call of the generate extension, from the first byte to the last. Order of checks, the first failure wins: model, Content-Encoding, length of the body,
+ * One call of the generate extension, from the first byte to the last. Order of checks, the first failure wins: restriction, model, Content-Encoding, length of the body,
  * content, then the engine's own; what they refuse is answered as plain JSON. States: reading → running → answered; the client may go away in each of them.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -13,6 +13,7 @@ import { EventStream, type GenerateAnswers, OneDocument } from './generate-answe
 import type { ServerState } from './infer-endpoint.ts';
 import type { HttpSettings } from './options.ts';
 import { endsConnection, writeRefusal } from './refusal.ts';
+import { restrictionOf } from './restriction.ts';
 
 export interface GenerateInit {
   readonly settings: HttpSettings;
@@ -50,6 +51,8 @@ export class GenerateExchange implements Responder, BodySink, Watcher {
   /** Checks the head of the request and reads its body. */
   start(): void {
     try {
+      const restriction = restrictionOf('generate', this.#message.headers, this.#settings);
+      if (restriction !== undefined) throw restriction;
       this.#modelInputs();
       watchClient(this.#message.socket, this);
       this.#contentEncoding = contentEncodingOf(this.#message.headers['content-encoding']);

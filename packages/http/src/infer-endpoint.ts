@@ -11,6 +11,7 @@ import type { HeadWriter } from './answer-head.ts';
 import { notOneResponse } from './errors.ts';
 import { type ExchangeInit, InferExchange } from './infer-exchange.ts';
 import type { HttpSettings } from './options.ts';
+import { restrictionOf } from './restriction.ts';
 import { matchRoute, pathOf } from './routes.ts';
 
 /** What an exchange asks about the server it runs on. */
@@ -46,7 +47,7 @@ export class InferEndpoint {
     const path = pathOf(request.url ?? '');
     const target = this.#knownTarget(path);
     if (target !== undefined) {
-      new InferExchange({ endpoint: this, request, response, state, target }).start();
+      this.#start(new InferExchange({ endpoint: this, request, response, state, target }), request);
       return true;
     }
     const route = matchRoute(path);
@@ -66,10 +67,21 @@ export class InferEndpoint {
     return target;
   }
 
+  #start(exchange: InferExchange, request: IncomingMessage): void {
+    try {
+      this.#assertAllowed(request);
+    } catch (thrown) {
+      exchange.refuse(thrown);
+      return;
+    }
+    exchange.start();
+  }
+
   /** The first request of a path: remembers it when its model is there, refuses it otherwise, before anything else is looked at. */
   #startFirst(init: Omit<ExchangeInit, 'endpoint' | 'target'> & { readonly path: string }, target: ModelTarget): void {
     const exchange = new InferExchange({ ...init, endpoint: this, target });
     try {
+      this.#assertAllowed(init.request);
       this.assertServed(target);
     } catch (thrown) {
       exchange.refuse(thrown);
@@ -77,6 +89,13 @@ export class InferEndpoint {
     }
     this.#targets.set(init.path, target);
     exchange.start();
+  }
+
+  /** @throws {HttpError} `restricted` */
+  #assertAllowed(request: IncomingMessage): void {
+    if (this.settings.restrictions === undefined) return;
+    const refusal = restrictionOf('infer', request.headers, this.settings);
+    if (refusal !== undefined) throw refusal;
   }
 
   /** @throws {InferenceServerError} NOT_FOUND or UNAVAILABLE, as the engine says; UNSUPPORTED for a decoupled model */

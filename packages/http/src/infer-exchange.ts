@@ -1,5 +1,5 @@
 /**
- * One inference over HTTP, from the first byte to the last. Order of checks, the first failure wins: model (before this starts), Content-Encoding, length of the body, header
+ * One inference over HTTP, from the first byte to the last. Order of checks, the first failure wins: restriction and model (before this starts), Content-Encoding, length of the body, header
  * length, content, then the engine's own. States: reading → running → answered; the client may go away in each of them.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -12,7 +12,7 @@ import {
   withBatch,
 } from '@nereid/core';
 import { type DecodedRequest, type EncodedMessage, type ModelTarget, ResponseFormat } from '@nereid/protocol';
-import type { Classification } from '@nereid/serving';
+import { type Classification, withForwarded } from '@nereid/serving';
 import { RequestMemory } from '@nereid/shared-memory';
 import { headerList } from './answer-head.ts';
 import { type BodySink, readBody } from './body-reader.ts';
@@ -127,9 +127,10 @@ export class InferExchange implements Responder, BodySink, Watcher {
 
   #infer(body: Buffer): void {
     if (this.#isClosed || this.#isAnswered) return;
-    const { engine } = this.#endpoint.settings;
+    const { engine, forwarding } = this.#endpoint.settings;
     try {
-      const decoded = this.#endpoint.decode(this.#target, body, this.#headerLength);
+      let decoded = this.#endpoint.decode(this.#target, body, this.#headerLength);
+      if (forwarding !== undefined) decoded = withForwarded(decoded, forwarding.parametersOf(this.#message.rawHeaders));
       this.#format = decoded.format;
       this.#tellsBatch = decoded.tellsBatch;
       const { classes } = decoded;

@@ -1,6 +1,6 @@
 import { type Logger, silentLogger } from '@nereid/core';
 import type { ProtocolLimits } from '@nereid/protocol';
-import type { InferenceEngine } from '@nereid/serving';
+import { type ApiRestriction, ApiRestrictions, HeaderForwarding, type InferenceEngine } from '@nereid/serving';
 import { SharedMemoryRegions } from '@nereid/shared-memory';
 import manifest from '../package.json' with { type: 'json' };
 
@@ -10,6 +10,10 @@ export interface NereidHttpOptions {
   readonly engine: InferenceEngine;
   /** Whether clients may exchange the weights of models for those of a file in the model directory. Default false. */
   readonly allowWeightUpdates?: boolean;
+  /** Calls that take a key: 403 without it. A category may be in one restriction. Default: every call is open. */
+  readonly restrictedApis?: readonly ApiRestriction[];
+  /** Headers of an inference whose names match become parameters of the request; see `HeaderForwarding`. Default: none. */
+  readonly forwardHeaders?: string;
   /** Regions that clients register and use; the same ones for every protocol of a server. Default: clients may register none. */
   readonly sharedMemory?: SharedMemoryRegions;
   /** Receives unexpected failures, whole; clients see a bland message. Default: drops them. */
@@ -41,8 +45,13 @@ export interface NereidHttpOptions {
 }
 
 /** Options with every default filled in. */
-export interface HttpSettings extends Required<Omit<NereidHttpOptions, 'limits'>> {
+export interface HttpSettings
+  extends Required<Omit<NereidHttpOptions, 'limits' | 'restrictedApis' | 'forwardHeaders'>> {
   readonly limits: Partial<ProtocolLimits>;
+  /** Undefined when every call is open. */
+  readonly restrictions: ApiRestrictions | undefined;
+  /** Undefined when no header is forwarded. */
+  readonly forwarding: HeaderForwarding | undefined;
 }
 
 const DEFAULT_MAX_INPUT_BYTES = 64 * 1024 * 1024;
@@ -63,12 +72,16 @@ const EXTENSIONS = [
 
 export const SIZE_ADVICE = 'Use --http-max-input-size to increase the limit.';
 
+/** @throws {TypeError | SyntaxError} for restrictions and a pattern that cannot be */
 export function resolveOptions(options: NereidHttpOptions): HttpSettings {
+  const { restrictedApis = [], forwardHeaders } = options;
   const maxInputBytes = options.maxInputBytes ?? DEFAULT_MAX_INPUT_BYTES;
   const sharedMemory = options.sharedMemory ?? new SharedMemoryRegions({ isEnabled: false });
   return {
     engine: options.engine,
     allowWeightUpdates: options.allowWeightUpdates ?? false,
+    restrictions: restrictedApis.length === 0 ? undefined : new ApiRestrictions(restrictedApis),
+    forwarding: forwardHeaders === undefined ? undefined : new HeaderForwarding(forwardHeaders),
     sharedMemory,
     logger: options.logger ?? silentLogger,
     serverName: options.serverName ?? 'nereid',

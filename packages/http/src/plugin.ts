@@ -6,6 +6,7 @@ import { answerCall, takesBody } from './calls.ts';
 import { GenerateExchange } from './generate-exchange.ts';
 import { InferEndpoint } from './infer-endpoint.ts';
 import { type HttpSettings, type NereidHttpOptions, resolveOptions } from './options.ts';
+import { restrictionOf } from './restriction.ts';
 import { type InferenceRoute, isInference, matchRoute, methodOf, pathOf, type Route } from './routes.ts';
 
 /**
@@ -72,6 +73,8 @@ class FastifyFront {
 
   async #answer(route: Route | undefined, raw: IncomingMessage): Promise<Answer> {
     if (route === undefined) return notFoundAnswer();
+    const restriction = restrictionOf(route.kind, raw.headers, this.#settings);
+    if (restriction !== undefined) return failureAnswer(restriction, this.#settings.logger);
     const method = methodOf(route);
     if (raw.method !== method || isInference(route)) return methodNotAllowedAnswer(method);
     try {

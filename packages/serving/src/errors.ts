@@ -14,6 +14,8 @@ const CODES = {
   'bad-version': 'INVALID_ARG',
   /** The request does not fit the model's configuration. */
   'bad-request': 'INVALID_ARG',
+  /** A header to be forwarded is called like a parameter that means something. */
+  'reserved-header': 'INVALID_ARG',
   /** The client cancelled before the request was queued. */
   cancelled: 'CANCELLED',
   /** The engine is stopping. */

@@ -1,3 +1,10 @@
+export {
+  API_CATEGORIES,
+  type ApiCategory,
+  type ApiRestriction,
+  ApiRestrictions,
+  type RequestHeaders,
+} from './api-restrictions.ts';
 export type { BatchStrategyOptions } from './batch-strategy/open.ts';
 export { type CheckServingOptions, checkServing, type ServingFinding } from './check-config.ts';
 export type { Classification, WantedClasses } from './classification.ts';
@@ -14,6 +21,7 @@ export type {
   TensorMetadata,
 } from './engine.ts';
 export { ServingError, type ServingErrorReason } from './errors.ts';
+export { HeaderForwarding, withForwarded } from './header-forwarding.ts';
 export type { LoadFailure } from './load-all.ts';
 export type { ModelRow } from './model-set.ts';
 export type { SchedulerOptions } from './open-scheduler.ts';

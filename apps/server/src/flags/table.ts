@@ -43,7 +43,6 @@ export type Flag = FlagBase &
 const PORT_MAX = 65_535;
 const INT_MAX = 2_147_483_647;
 
-const NO_GUARD = 'calls cannot be restricted by this version: a command line that asks for it is refused';
 const NO_KEEPALIVE = 'connections are watched by TCP, and by nothing of gRPC in this version';
 const NO_TRACE = 'tracing is not part of this version';
 const NO_GPU = 'this build runs on the CPU';
@@ -219,6 +218,20 @@ export const FLAGS = {
     group: 'HTTP',
     help: 'Time an idle connection stays open; 0 keeps it for ever.',
   },
+  'http-restricted-api': {
+    kind: 'list',
+    default: [],
+    placeholder: 'CATEGORY[,CATEGORY]:KEY=VALUE',
+    group: 'HTTP',
+    help: 'Answer calls of these categories only with the header "KEY: VALUE", others 403; may be repeated. Categories: health, metadata, inference, shared-memory, model-config, model-repository, statistics, trace, logging.',
+  },
+  'http-header-forward-pattern': {
+    kind: 'string',
+    default: '',
+    placeholder: 'REGEX',
+    group: 'HTTP',
+    help: 'Headers of an inference whose names match become parameters of the request, which the model sees; (?-i) tells capitals apart.',
+  },
 
   'allow-grpc': { kind: 'bool', default: true, group: 'gRPC', help: 'Serve the gRPC protocol.' },
   'grpc-address': {
@@ -288,6 +301,20 @@ export const FLAGS = {
     placeholder: 'FILE',
     group: 'gRPC',
     help: 'Authorities whose client certificates are taken, PEM.',
+  },
+  'grpc-restricted-protocol': {
+    kind: 'list',
+    default: [],
+    placeholder: 'CATEGORY[,CATEGORY]:KEY=VALUE',
+    group: 'gRPC',
+    help: 'Answer calls of these categories only with the metadata "triton-grpc-protocol-KEY: VALUE", others UNAVAILABLE; may be repeated. Categories as for HTTP.',
+  },
+  'grpc-header-forward-pattern': {
+    kind: 'string',
+    default: '',
+    placeholder: 'REGEX',
+    group: 'gRPC',
+    help: 'Metadata of an inference whose names match become parameters of the request, which the model sees.',
   },
 
   'allow-metrics': { kind: 'bool', default: true, group: 'Metrics', help: 'Serve Prometheus metrics: GET /metrics.' },
@@ -400,8 +427,6 @@ export const FLAGS = {
   'min-supported-compute-capability': ignored(NO_GPU),
   'reuse-http-port': ignored('one process listens on a port'),
   'http-thread-count': ignored('HTTP is served by one event loop'),
-  'http-header-forward-pattern': ignored('headers are not forwarded to models by this version'),
-  'http-restricted-api': ignored(NO_GUARD),
   'reuse-grpc-port': ignored('one process listens on a port'),
   'grpc-infer-thread-count': ignored('gRPC is served by one event loop'),
   'grpc-infer-allocation-pool-size': ignored('requests are not taken from a pool'),
@@ -414,8 +439,6 @@ export const FLAGS = {
   'grpc-http2-max-ping-strikes': ignored(NO_KEEPALIVE),
   'grpc-max-connection-age': ignored('connections stay as long as their clients want, in this version'),
   'grpc-max-connection-age-grace': ignored('connections stay as long as their clients want, in this version'),
-  'grpc-header-forward-pattern': ignored('headers are not forwarded to models by this version'),
-  'grpc-restricted-protocol': ignored(NO_GUARD),
   'allow-gpu-metrics': ignored('there are no metrics of GPUs in this version'),
   'allow-cpu-metrics': ignored('metrics of the CPU are served with the others'),
   'metrics-config': ignored(
