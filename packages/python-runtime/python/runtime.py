@@ -3,7 +3,8 @@
 Descriptor 3 is the pipe for messages: u32 payload bytes, u32 type, payload; little-endian. Descriptor 4 is the memory that tensors arrive in, 5 the memory
 that results leave in. A batch is one slot in such memory, described by a message (`read_batch`, `write_batch`); its tensors never travel on the pipe.
 
-The parent sends START once, then RUN any number of times, then STOP. When its end of the pipe closes, this process ends at once.
+The parent sends START once, then RUN any number of times, then STOP; a decoupled model speaks as `nereid_streams` says. When the parent's end of the pipe
+closes, this process ends at once.
 Only the standard library and torch are needed. Nothing is copied on the way in: arguments of `forward` view the shared memory and are valid during that
 call only. Results are copied once, into the shared memory.
 """
@@ -25,8 +26,10 @@ import time
 import traceback
 from collections.abc import Mapping
 
+from nereid_streams import RUN, Streams, is_stepwise, is_stream
+
 START, STOP, READY, FAILED, LOG = 1, 2, 3, 4, 5
-RUN, DONE, RUN_FAILED = 16, 17, 18
+DONE, RUN_FAILED = 17, 18
 DEBUG, INFO, WARN, ERROR = range(4)
 
 FRAME = struct.Struct("<II")
@@ -38,6 +41,7 @@ SLOT_HEADER_BYTES = 64
 ALIGNMENT = 64
 LEAST_BYTES = 1 << 20
 SHOWN_FRAMES = 4
+HERE = os.path.dirname(__file__)
 
 
 class Refusal(Exception):
@@ -55,17 +59,19 @@ class Channel:
         # Processes that the model starts must not hold the pipe open.
         os.set_inheritable(descriptor, False)
         self._socket = socket.socket(fileno=descriptor)
-        self._reader = self._socket.makefile("rb")
         self._lock = threading.Lock()
         threading.Thread(target=self._end_with_parent, name="nereid-parent", daemon=True).start()
 
     def receive(self):
         """The next message as (type, payload); STOP when the parent is gone."""
-        header = self._reader.read(FRAME.size)
+        header = self._read(FRAME.size)
         if len(header) < FRAME.size:
             return STOP, b""
         size, kind = FRAME.unpack(header)
-        return kind, self._reader.read(size)
+        return kind, self._read(size)
+
+    def fileno(self):
+        return self._socket.fileno()
 
     def send(self, kind, payload):
         with self._lock:
@@ -73,6 +79,16 @@ class Channel:
 
     def log(self, level, text):
         self.send(LOG, bytes([level]) + text.encode("utf-8", "replace"))
+
+    def _read(self, size):
+        # Not buffered: whoever waits for the descriptor must see all that was not received yet.
+        pieces = bytearray()
+        while len(pieces) < size:
+            piece = self._socket.recv(size - len(pieces))
+            if not piece:
+                break
+            pieces += piece
+        return bytes(pieces)
 
     def _end_with_parent(self):
         # The main thread may be inside a model for as long as it likes; nobody waits for its result any more.
@@ -168,6 +184,10 @@ class Transport:
         }  # fmt: skip
         self._numbers = {dtype: number for number, dtype in self._dtypes.items()}
 
+    def release(self, generation):
+        """Frees the results up to those of that generation, which were read."""
+        self._slots.release(generation)
+
     def datatype_of(self, tensor):
         """Number of the tensor's datatype, None when no client can be given it."""
         return self._numbers.get(tensor.dtype)
@@ -245,6 +265,9 @@ def load_model(torch, channel, start):
         model.to(device)
     model.eval()
     channel.log(INFO, f"'torch.compile' optional parameter(s) for '{name}': {options}")
+    if is_stepwise(model.forward):
+        channel.log(INFO, f"forward of '{name}' is a generator or a coroutine, which torch.compile does not take: what it calls is for the model to compile")
+        return model, device
     # A disabled compile does nothing to the model, but only after a second of imports.
     if path.suffix == ".py" and options.get("disable") is not True:
         model = torch.compile(model, **options)
@@ -318,39 +341,63 @@ def device_of(torch, model, wanted):
 
 
 class Runner:
-    """Runs batches, one after another."""
+    """The model, and what its calls are made of."""
 
     def __init__(self, torch, channel, start):
         self._torch = torch
         self._channel = channel
         self._names = start["outputs"]
-        self._transport = Transport(torch, start["maxBytes"])
+        self.transport = Transport(torch, start["maxBytes"])
         self._model, self._device = load_model(torch, channel, start)
 
     def run(self, payload):
+        """Runs a batch to its end."""
         # The first field, should the rest of the message be at fault.
         (batch,) = struct.unpack_from("<I", payload)
         try:
-            self._channel.send(DONE, self._result_of(payload))
+            inputs, wanted, input_ns = self.read(payload)
+            begin = time.perf_counter_ns()
+            results = self.call(inputs)
+            self.synchronize()
+            kind, message = self.done(batch, results, wanted, (input_ns, time.perf_counter_ns() - begin))
+            self._channel.send(kind, message)
         except BaseException as error:
-            self._channel.send(RUN_FAILED, struct.pack("<I", batch) + describe(error))
-            self._leave_lost_device()
+            self.fail(batch, error)
 
-    def _result_of(self, payload):
+    def read(self, payload):
+        """The arguments of a call on the model's device, the positions of the wanted results, and how long that took."""
         begin = time.perf_counter_ns()
-        batch, inputs, wanted = self._transport.read_batch(payload)
+        _, inputs, wanted = self.transport.read_batch(payload)
         inputs = [tensor.to(self._device) for tensor in inputs]
-        ready = time.perf_counter_ns()
-        results = self._model(*inputs)
+        return inputs, wanted, time.perf_counter_ns() - begin
+
+    def call(self, inputs):
+        return self._model(*inputs)
+
+    def synchronize(self):
         if self._device.type == "cuda":
             self._torch.cuda.synchronize(self._device)
-        done = time.perf_counter_ns()
-        tensors = self._pick(results, wanted)
-        message = self._transport.write_batch(batch, tensors)
-        return message(ready - begin, done - ready, time.perf_counter_ns() - done)
+
+    def done(self, batch, results, wanted, times):
+        """The message with the results of a call that is over."""
+        begin = time.perf_counter_ns()
+        message = self.transport.write_batch(batch, self._pick(results, wanted))
+        return DONE, message(*times, time.perf_counter_ns() - begin)
+
+    def part(self, batch, results, wanted, infer_ns):
+        """The message with one of several results of a call."""
+        begin = time.perf_counter_ns()
+        message = self.transport.write_batch(batch, self._pick(results, wanted))
+        return message(infer_ns, time.perf_counter_ns() - begin)
+
+    def fail(self, batch, error):
+        self._channel.send(RUN_FAILED, struct.pack("<I", batch) + describe(error))
+        self._leave_lost_device()
 
     def _pick(self, results, wanted):
         """The results that somebody wants, as tensors, by position; a mapping is asked by name."""
+        if is_stream(results):
+            raise Refusal("output", "forward is a generator, which gives several responses: set model_transaction_policy { decoupled: true }")
         if isinstance(results, Mapping):
             missing = [name for name in self._names if name not in results]
             if missing:
@@ -376,7 +423,7 @@ class Runner:
             result = torch.from_dlpack(result)
         if result.layout != torch.strided:
             result = result.to_dense()
-        if self._transport.datatype_of(result) is None:
+        if self.transport.datatype_of(result) is None:
             name = self._names[position]
             raise Refusal("output", f"output '{name}' has datatype {result.dtype}, which cannot be returned; convert it in forward")
         return result
@@ -398,7 +445,7 @@ def counted(count, noun):
 
 def describe(error):
     """What failed, for the message (`error`, `frames`) and for the log (`traceback`)."""
-    own = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename != __file__]
+    own = [frame for frame in traceback.extract_tb(error.__traceback__) if os.path.dirname(frame.filename) != HERE]
     refused = isinstance(error, Refusal)
     text = str(error) if refused else "".join(traceback.format_exception_only(type(error), error)).strip()
     return json.dumps({
@@ -437,6 +484,9 @@ def serve(channel):
         except BaseException as error:
             return refuse(channel, error)
         channel.send(READY, json.dumps({"torch": torch.__version__, "python": sys.version.split()[0]}).encode())
+        if start["decoupled"]:
+            Streams(runner, channel, start["window"]).serve()
+            return 0
         while True:
             kind, payload = channel.receive()
             if kind != RUN:

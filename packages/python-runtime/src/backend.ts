@@ -18,6 +18,13 @@ export interface PythonRuntimeOptions {
   readonly executionEnvPath?: string;
   /** Where archives are unpacked, once per content. `$XDG_CACHE_HOME/nereid/python` or `~/.cache/nereid/python` by default. */
   readonly cacheDirectory?: string;
+  /**
+   * Responses of one request to a decoupled model that its client may not have taken yet (`release`), 1 at least; its generator stands still until one is, so that
+   * slow readers do not fill the memory. Default 16.
+   */
+  readonly maxUnreleasedResponses?: number;
+  /** Calls of `forward` of a decoupled model that an instance runs side by side, 1 at least; others wait in the queue. Default 16. */
+  readonly maxConcurrentStreams?: number;
   /** Time-outs, restarts and limits of the processes. */
   readonly process?: ModelProcessOptions;
 }
@@ -53,7 +60,10 @@ export class PythonRuntimeBackend implements Backend<ModelConfig> {
     const file = await locateModelFile({ modelName, versionDirectory, filename: config.defaultModelFilename });
     const path = parameters.executionEnvPath ?? this.#options.executionEnvPath;
     const environment = await this.#environment(path, context);
-    return new PythonModel({ plan, file, environment, parameters, process: this.#options.process ?? {}, logger });
+    const { maxUnreleasedResponses: maxUnreleased = 16, maxConcurrentStreams: maxStreams = 16 } = this.#options;
+    const responses = { maxUnreleased: Math.max(1, maxUnreleased), maxStreams: Math.max(1, maxStreams) };
+    const options = this.#options.process ?? {};
+    return new PythonModel({ plan, file, environment, parameters, process: options, responses, logger });
   }
 
   async #environment(path: string | undefined, context: ModelContext<ModelConfig>): Promise<ExecutionEnvironment> {

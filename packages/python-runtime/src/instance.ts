@@ -6,11 +6,13 @@ import {
   type Logger,
   type ModelInstance,
 } from '@nereid/core';
+import { deliver } from './deliver.ts';
 import { PythonRuntimeError } from './errors.ts';
 import { type Batch, gather } from './gather.ts';
 import type { ModelPlan } from './model-plan.ts';
 import type { ModelProcess, Outcome } from './model-process.ts';
 import { runError } from './python-error.ts';
+import { ResponseStream } from './response-stream.ts';
 import { emptyResponse, scatter, wantedOutputs } from './scatter.ts';
 
 /** One batch runs, the next already lies in shared memory, so that the process never waits for an answer to travel. Measured with `bench/`. */
@@ -23,17 +25,23 @@ export interface PythonInstanceInit {
   readonly process: ModelProcess;
   /** Whether another instance of the model can take requests. */
   readonly hasReadySibling: () => boolean;
+  /** Calls of a decoupled model that run side by side. */
+  readonly maxStreams: number;
 }
 
 /** One model instance: a Python process of its own. */
 export class PythonInstance implements ModelInstance {
   readonly name: string;
-  readonly capacity = CAPACITY;
+  /** Of a decoupled model, a batch leaves room as soon as its call has begun. */
+  readonly capacity: number;
   readonly #init: PythonInstanceInit;
   #isClosed = false;
+  #streams = 0;
+  readonly #waiters: (() => void)[] = [];
 
   constructor(init: PythonInstanceInit) {
     this.name = init.context.spec.name;
+    this.capacity = init.plan.isDecoupled ? 1 : CAPACITY;
     this.#init = init;
   }
 
@@ -55,7 +63,7 @@ export class PythonInstance implements ModelInstance {
     }
     const { batches, refused } = gather(plan, requests);
     for (const { request, error } of refused) this.#deliver(request, error);
-    await Promise.all(batches.map((batch) => this.#run(batch)));
+    await Promise.all(batches.map((batch) => (plan.isDecoupled ? this.#stream(batch) : this.#run(batch))));
     // An instance that is down answers at once, so it looks idle and would attract every request. It stays occupied instead while others can work.
     if (!process.isReady && hasReadySibling()) await process.nextAttempt();
   }
@@ -63,6 +71,23 @@ export class PythonInstance implements ModelInstance {
   close(): Promise<void> {
     this.#isClosed = true;
     return this.#init.process.close();
+  }
+
+  /** Begins a call; resolves when there is room for another. */
+  async #stream(batch: Batch): Promise<void> {
+    const { plan, maxStreams } = this.#init;
+    if (batch.total === 0) {
+      for (const request of batch.requests) this.#deliver(request, emptyResponse(plan, request));
+      return;
+    }
+    this.#streams++;
+    void new ResponseStream({ ...this.#init, batch }).run().then(() => this.#streamEnded());
+    if (this.#streams >= maxStreams) await new Promise<void>((resolve) => this.#waiters.push(resolve));
+  }
+
+  #streamEnded(): void {
+    this.#streams--;
+    this.#waiters.shift()?.();
   }
 
   async #run(batch: Batch): Promise<void> {
@@ -108,17 +133,9 @@ export class PythonInstance implements ModelInstance {
     for (const request of batch.requests) this.#deliver(request, error);
   }
 
-  /** A listener that throws must not keep the other requests of the batch from their answers. */
   #deliver(request: InferenceRequest, answer: InferenceResponse | InferenceServerError): void {
-    try {
-      if (answer instanceof InferenceServerError) request.fail(answer);
-      else request.respond(answer);
-    } catch (thrown) {
-      this.#init.logger.error(
-        { instance: this.name, request: request.id, err: thrown },
-        'a listener of an answer failed',
-      );
-    }
+    const delivery = answer instanceof InferenceServerError ? { error: answer } : { response: answer, isFinal: true };
+    deliver(request, delivery, { logger: this.#init.logger, instance: this.name });
   }
 
   #closedError(): PythonRuntimeError {

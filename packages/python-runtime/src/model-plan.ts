@@ -21,6 +21,8 @@ export interface ModelPlan {
   readonly inputs: readonly TensorPlan[];
   /** In the order of the configuration, which is that of the results of `forward`. */
   readonly outputs: readonly TensorPlan[];
+  /** Whether a request gets any number of responses. */
+  readonly isDecoupled: boolean;
 }
 
 /** @throws {PythonRuntimeError} `config`, with everything that a model.py cannot have in one message */
@@ -40,6 +42,7 @@ export function planModel(config: ModelConfig, model: { readonly name: string; r
     maxBatchSize: config.maxBatchSize,
     inputs: config.input.flatMap(planTensor),
     outputs: config.output.flatMap(planTensor),
+    isDecoupled: config.modelTransactionPolicy?.decoupled === true,
   };
 }
 
@@ -56,9 +59,6 @@ function unsupported(config: ModelConfig): string[] {
   if (config.batchInput.length > 0) found.push('batch_input is not supported; make it an input that clients send');
   if (config.batchOutput.length > 0) {
     found.push('batch_output is not supported; let forward return one row per row of its inputs');
-  }
-  if (config.modelTransactionPolicy?.decoupled === true) {
-    found.push('a decoupled model_transaction_policy is not supported; each request gets one response');
   }
   return found;
 }

@@ -7,7 +7,15 @@
  *     17 done       a batch message with the id of the call
  *     18 runFailed  u32 id | bytes for whoever made the call
  *
- * When the process ends, the call that it was running fails. Calls behind it had no part in that: they wait for the next process and are written again.
+ * A call that streams has any number of results before its end, and several of them run side by side; the process makes no more than it was granted:
+ *
+ *     19 part       a batch message with the id of the call; more of it will come
+ *     20 ended      u32 id | u64 numbers: the end of a call without a further result
+ *     21 grant      u32 id | u32 results more | u32 released, as in a batch message
+ *     22 cancel     u32 id: the rest is not wanted; the call ends all the same
+ *
+ * When the process ends, the calls that it was running fail: the first, and every one that streams. Calls behind it had no part in that: they wait for the next
+ * process and are written again.
  */
 import type { Clock, Timer } from '@nereid/core';
 import {
@@ -24,6 +32,10 @@ import { type IncomingTensor, type OutgoingTensor, TensorTransport, type Transpo
 const RUN = 16;
 const DONE = 17;
 const RUN_FAILED = 18;
+const PART = 19;
+const ENDED = 20;
+const GRANT = 21;
+const CANCEL = 22;
 const IDS = 2 ** 32;
 
 export interface ModelProcessOptions {
@@ -56,6 +68,16 @@ export interface Outcome {
   readonly readNs: number;
 }
 
+/** A call with any number of results. */
+export interface StreamingCall {
+  /** Its last result; without tensors when the end came alone. Rejects as `run` does. */
+  readonly ended: Promise<Outcome>;
+  /** Lets the process make so many results more. */
+  grant(count: number): void;
+  /** The rest is not wanted; `ended` settles all the same, once the process is at a place where it can stop. */
+  cancel(): void;
+}
+
 /** The process answered a call with a failure and lives on. */
 export class CallFailure extends Error {
   /** What it had to say. */
@@ -69,7 +91,10 @@ export class CallFailure extends Error {
 
 interface PendingCall extends Call {
   readonly id: number;
+  /** Gets the results before the last; undefined for a call that has one. */
+  readonly onPart: ((part: Outcome) => void) | undefined;
   writeNs: number;
+  isCancelled: boolean;
   resolve(outcome: Outcome): void;
   reject(error: unknown): void;
 }
@@ -88,7 +113,7 @@ export class ModelProcess {
   readonly #process: SupervisedProcess;
   /** Of the present life; undefined between lives. */
   #transport: TensorTransport | undefined;
-  /** Not answered yet, oldest first; the first `#sent` of them are with the process. */
+  /** Not ended yet, oldest first; the first `#sent` of them are with the process. */
   readonly #calls: PendingCall[] = [];
   #sent = 0;
   #nextId = 0;
@@ -145,15 +170,45 @@ export class ModelProcess {
    * @throws {TransportError} the tensors do not fit
    */
   run(call: Call): Promise<Outcome> {
+    return this.#add(call).ended;
+  }
+
+  /** Runs a call beside those before it. `onPart` gets its results but the last as they come, and must not throw. */
+  stream(call: Call, onPart: (part: Outcome) => void): StreamingCall {
+    const { ended, pending } = this.#add(call, onPart);
+    return {
+      ended,
+      grant: (count) => this.#tell(pending, GRANT, (transport) => [count, transport.released]),
+      cancel: () => {
+        if (pending === undefined || pending.isCancelled) return;
+        pending.isCancelled = true;
+        this.#tell(pending, CANCEL, () => []);
+      },
+    };
+  }
+
+  #add(call: Call, onPart?: (part: Outcome) => void): { ended: Promise<Outcome>; pending: PendingCall | undefined } {
     const refusal = this.#refusal();
-    if (refusal !== undefined) return Promise.reject(refusal);
+    if (refusal !== undefined) return { ended: Promise.reject(refusal), pending: undefined };
     this.#nextId = (this.#nextId + 1) % IDS;
     const id = this.#nextId;
-    const settled = new Promise<Outcome>((resolve, reject) => {
-      this.#calls.push({ ...call, id, writeNs: 0, resolve, reject });
+    let pending: PendingCall | undefined;
+    const ended = new Promise<Outcome>((resolve, reject) => {
+      pending = { ...call, id, onPart, writeNs: 0, isCancelled: false, resolve, reject };
+      this.#calls.push(pending);
     });
     void this.#writeCalls();
-    return settled;
+    return { ended, pending };
+  }
+
+  /** Sends a message about a call that is with the process. */
+  #tell(call: PendingCall | undefined, type: number, numbers: (transport: TensorTransport) => readonly number[]): void {
+    const transport = this.#transport;
+    if (call === undefined || transport === undefined || !this.#calls.slice(0, this.#sent).includes(call)) return;
+    const words = [call.id, ...numbers(transport)];
+    const payload = Buffer.allocUnsafe(words.length * 4);
+    for (const [i, word] of words.entries()) payload.writeUInt32LE(word, i * 4);
+    this.#process.send(type, payload);
   }
 
   /** Settles when a process that is down is ready again, or has failed to become so, or is given up; at once otherwise. */
@@ -202,6 +257,7 @@ export class ModelProcess {
         if (transport !== this.#transport) continue;
         this.#sent++;
         this.#process.send(RUN, message);
+        if (call.isCancelled) this.#tell(call, CANCEL, () => []);
       } catch (thrown) {
         if (transport === this.#transport) this.#settle(call, () => call.reject(thrown));
       }
@@ -234,23 +290,36 @@ export class ModelProcess {
   }
 
   async #readArrival({ frame: { type, payload }, transport }: Arrival): Promise<void> {
-    const call = this.#sent > 0 ? this.#calls[0] : undefined;
-    if (call === undefined || payload.length < 4 || payload.readUInt32LE(0) !== call.id) {
-      throw new RangeError('it belongs to no call');
-    }
-    if (type === RUN_FAILED) {
+    const call = this.#callOf(payload);
+    if (call === undefined) throw new RangeError('it belongs to no call');
+    if (type === RUN_FAILED || type === ENDED) {
       transport.discard(call.id);
-      this.#sent--;
-      this.#settle(call, () => call.reject(new CallFailure(payload.subarray(4))));
+      const rest = payload.subarray(4);
+      this.#end(call, () => (type === ENDED ? call.resolve(endOf(call, rest)) : call.reject(new CallFailure(rest))));
       return;
     }
-    if (type !== DONE) throw new RangeError(`a message of type ${type}`);
+    const isPart = type === PART && call.onPart !== undefined;
+    if (type !== DONE && !isPart) throw new RangeError(`a message of type ${type}`);
     const start = process.hrtime.bigint();
-    const reading = transport.read(payload);
+    const reading = transport.read(payload, isPart);
     const { tensors, numbers } = reading instanceof Promise ? await reading : reading;
-    const readNs = Number(process.hrtime.bigint() - start);
+    const outcome = { tensors, numbers, writeNs: call.writeNs, readNs: Number(process.hrtime.bigint() - start) };
+    if (isPart) call.onPart?.(outcome);
+    else this.#end(call, () => call.resolve(outcome));
+  }
+
+  /** The call with the process that a message is about. */
+  #callOf(payload: Buffer): PendingCall | undefined {
+    if (payload.length < 4) return undefined;
+    const id = payload.readUInt32LE(0);
+    for (let at = 0; at < this.#sent; at++) if (this.#calls[at]?.id === id) return this.#calls[at];
+    return undefined;
+  }
+
+  /** A call that was with the process is over. */
+  #end(call: PendingCall, settle: () => void): void {
     this.#sent--;
-    this.#settle(call, () => call.resolve({ tensors, numbers, writeNs: call.writeNs, readNs }));
+    this.#settle(call, settle);
   }
 
   #settle(call: PendingCall, settle: () => void): void {
@@ -275,9 +344,9 @@ export class ModelProcess {
     this.#transport?.close();
     this.#transport = undefined;
     const isStartFailure = !this.#wasReady;
-    const running = this.#sent > 0 ? this.#calls[0] : undefined;
+    const lost = this.#calls.slice(0, this.#sent).filter((call, at) => at === 0 || call.onPart !== undefined);
     this.#sent = 0;
-    if (running !== undefined) this.#settle(running, () => running.reject(error));
+    for (const call of lost) this.#settle(call, () => call.reject(error));
     if (isStartFailure || this.#closing !== undefined) this.#rejectAll(error);
     this.#attemptEnded();
   }
@@ -319,4 +388,14 @@ export class ModelProcess {
   #closedError(): SupervisorError {
     return new SupervisorError({ code: 'UNAVAILABLE', reason: 'stopped', message: `${this.#name} is closed` });
   }
+}
+
+const NUMBER_BYTES = 8;
+
+/** The end of a call, with the whole numbers that came with it. */
+function endOf({ writeNs }: PendingCall, bytes: Buffer): Outcome {
+  const numbers: number[] = [];
+  for (let at = 0; at + NUMBER_BYTES <= bytes.length; at += NUMBER_BYTES)
+    numbers.push(Number(bytes.readBigUInt64LE(at)));
+  return { tensors: [], numbers, writeNs, readNs: 0 };
 }

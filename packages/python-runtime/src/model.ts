@@ -12,6 +12,14 @@ import { DEFAULT_MAX_BYTES } from './transport/index.ts';
 /** Beside `src` and `dist` alike. */
 const RUNTIME = fileURLToPath(new URL('../python/runtime.py', import.meta.url));
 
+/** Bounds on the responses of decoupled models. */
+export interface ResponseLimits {
+  /** Responses of a request that its client has not taken; its generator stands still until it takes one. */
+  readonly maxUnreleased: number;
+  /** Calls of `forward` that an instance runs side by side. */
+  readonly maxStreams: number;
+}
+
 export interface PythonModelInit {
   readonly plan: ModelPlan;
   /** Absolute path of the model file. */
@@ -19,6 +27,7 @@ export interface PythonModelInit {
   readonly environment: ExecutionEnvironment;
   readonly parameters: PythonParameters;
   readonly process: ModelProcessOptions;
+  readonly responses: ResponseLimits;
   readonly logger: Logger;
 }
 
@@ -38,7 +47,7 @@ export class PythonModel implements LoadedModel {
    * @throws {PythonRuntimeError} `load` with the last lines of the traceback, `python` without torch, `start` when it ended or took too long
    */
   async createInstance(context: InstanceContext): Promise<PythonInstance> {
-    const { plan, logger } = this.#init;
+    const { plan, logger, responses } = this.#init;
     const process = this.#process(context.spec);
     try {
       await process.start();
@@ -47,7 +56,14 @@ export class PythonModel implements LoadedModel {
       throw startError(plan.modelName, thrown);
     }
     const hasReadySibling = () => [...this.#instances].some((other) => other !== instance && other.isReady);
-    const instance: PythonInstance = new PythonInstance({ plan, context, logger, process, hasReadySibling });
+    const instance: PythonInstance = new PythonInstance({
+      plan,
+      context,
+      logger,
+      process,
+      hasReadySibling,
+      maxStreams: responses.maxStreams,
+    });
     this.#instances.add(instance);
     return instance;
   }
@@ -79,6 +95,8 @@ export class PythonModel implements LoadedModel {
       numInteropThreads: parameters.numInteropThreads,
       device: deviceOf(spec),
       maxBytes: options.transport?.maxBytes ?? DEFAULT_MAX_BYTES,
+      decoupled: plan.isDecoupled,
+      window: this.#init.responses.maxUnreleased,
     };
     return {
       command: environment.python,

@@ -52,11 +52,6 @@ describe('planModel', () => {
       config: { batchOutput: [{}] },
       fault: 'batch_output is not supported; let forward return one row per row of its inputs',
     },
-    {
-      what: 'decoupled answers',
-      config: { modelTransactionPolicy: { decoupled: true } },
-      fault: 'a decoupled model_transaction_policy is not supported; each request gets one response',
-    },
     { what: 'no output', config: { output: [] }, fault: 'it has no output; name each result of forward' },
   ])('refuses $what', ({ config, fault }) => {
     expect(() => plan(config)).toThrow(`model 'm' cannot run as model.py: ${fault}`);

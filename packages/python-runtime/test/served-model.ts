@@ -9,6 +9,7 @@ import {
   type InstanceSpec,
   isDatatype,
   type Logger,
+  type ResponseReport,
   silentLogger,
   type Tensor,
 } from '@nereid/core';
@@ -57,11 +58,13 @@ export class ServedModel {
   readonly model: PythonModel;
   readonly instances: readonly PythonInstance[];
   readonly reports: readonly ExecutionReport[];
+  readonly responses: readonly ResponseReport[];
 
-  private constructor(init: Pick<ServedModel, 'model' | 'instances' | 'reports'>) {
+  private constructor(init: Pick<ServedModel, 'model' | 'instances' | 'reports' | 'responses'>) {
     this.model = init.model;
     this.instances = init.instances;
     this.reports = init.reports;
+    this.responses = init.responses;
   }
 
   static async load(options: ServeOptions): Promise<ServedModel> {
@@ -86,9 +89,11 @@ export class ServedModel {
     });
     const reports: ExecutionReport[] = [];
     const report = (execution: ExecutionReport) => reports.push(execution);
+    const responses: ResponseReport[] = [];
+    const reportResponse = (response: ResponseReport) => responses.push(response);
     const opened: PythonInstance[] = [];
-    for (const spec of specs) opened.push(await model.createInstance({ spec, report }));
-    return new ServedModel({ model, instances: opened, reports });
+    for (const spec of specs) opened.push(await model.createInstance({ spec, report, reportResponse }));
+    return new ServedModel({ model, instances: opened, reports, responses });
   }
 
   instance(index = 0): PythonInstance {

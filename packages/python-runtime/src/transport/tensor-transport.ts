@@ -64,7 +64,6 @@ export class TensorTransport {
   readonly #incoming: SharedRegion;
   readonly #allocator = new SlotAllocator();
   readonly #slots = new Map<number, Slot>();
-  /** Generation of the last slot that was read. */
   #released = 0;
 
   /** @throws {TransportError} `memory` when there is no shared memory to be had */
@@ -85,6 +84,11 @@ export class TensorTransport {
   /** For the child, in this order: the region it reads, the region it writes. */
   get descriptors(): readonly [number, number] {
     return [this.#outgoing.descriptor, this.#incoming.descriptor];
+  }
+
+  /** Generation of the last slot that was read: the child may use it and those before it again. */
+  get released(): number {
+    return this.#released;
   }
 
   /** Memory reserved for batches on their way out. */
@@ -113,17 +117,17 @@ export class TensorTransport {
   }
 
   /**
-   * Reads the batch that the child announced, and frees the slot of the batch it answers.
+   * Reads the batch that the child announced, and frees the slot of the batch it answers, unless `isPart` says that more of it will come.
    * @throws {TransportError} `message` or `stale`, also as a rejection
    */
-  read(payload: Buffer): IncomingBatch | Promise<IncomingBatch> {
+  read(payload: Buffer, isPart = false): IncomingBatch | Promise<IncomingBatch> {
     const message = decodeBatch(payload);
     // Not `alloc`: every byte is read into, and zeroing large buffers takes as long as filling them.
     const bytes = Buffer.allocUnsafeSlow(message.slotBytes);
     const done = (): IncomingBatch => {
       if (!hasHeader(bytes, message.generation)) throw stale(message.id);
       this.#released = message.generation;
-      this.discard(message.id);
+      if (!isPart) this.discard(message.id);
       const tensors = message.tensors.map(({ datatype, shape, offset, bytes: size }) => ({
         datatype,
         shape,
