@@ -38,8 +38,9 @@ export function announceMetrics(place: string, log: Log): void {
   else log.print(`Started Metrics Service at ${place}\n`);
 }
 
+/** @param url  as `HttpFrontEnd.url` */
 export function announceAddress(url: string, log: Log): void {
-  const place = new URL(url).host;
+  const place = new URL(url).host || url;
   if (log.format === 'json') log.info({ url }, `Started HTTPService at ${place}`);
   else log.print(`Started HTTPService at ${place}: ${url}\n`);
 }

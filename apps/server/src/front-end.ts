@@ -1,6 +1,6 @@
 /** A protocol that is served. */
 export interface FrontEnd {
-  /** `host:port` that it listens on. */
+  /** `host:port`, or `unix:PATH`, that it listens on. */
   readonly place: string;
   /** Takes no more connections and waits for the answers under way; what a client does not read within a moment is cut off. */
   close(): Promise<void>;

@@ -1,17 +1,8 @@
 import type { CompressionLevel } from '@nereid/grpc';
 import type { ApiRestriction } from '@nereid/serving';
-import { UsageError } from './errors.ts';
 import type { ParsedFlags } from './flags/parse.ts';
 import { readForwardPattern, readRestrictions } from './restrictions.ts';
-
-/** Files in PEM form. */
-export interface GrpcTlsFiles {
-  readonly cert: string;
-  readonly key: string;
-  /** '' for none. */
-  readonly root: string;
-  readonly requireClientCertificate: boolean;
-}
+import { type TlsFiles, tlsFromFlags } from './tls-files.ts';
 
 export interface GrpcFrontOptions {
   readonly address: string;
@@ -25,7 +16,7 @@ export interface GrpcFrontOptions {
   /** Which metadata of an inference become parameters; undefined for none. */
   readonly forwardHeaders: string | undefined;
   /** Plain text without. */
-  readonly tls: GrpcTlsFiles | undefined;
+  readonly tls: TlsFiles | undefined;
 }
 
 /**
@@ -47,20 +38,6 @@ export function grpcFromFlags(
     responseCompression: values['grpc-infer-response-compression-level'],
     restrictedProtocols: readRestrictions(values, 'grpc-restricted-protocol'),
     forwardHeaders: readForwardPattern(values, 'grpc-header-forward-pattern'),
-    tls: tlsFromFlags(values),
+    tls: tlsFromFlags(values, 'grpc'),
   };
-}
-
-function tlsFromFlags(values: ParsedFlags['values']): GrpcTlsFiles | undefined {
-  const [cert, key, root] = [values['grpc-server-cert'], values['grpc-server-key'], values['grpc-root-cert']];
-  const isMutual = values['grpc-use-ssl-mutual'];
-  if (!values['grpc-use-ssl'] && !isMutual) {
-    if (cert === '' && key === '' && root === '') return undefined;
-    throw new UsageError('certificates for gRPC are given, and TLS is not turned on: add --grpc-use-ssl=true');
-  }
-  if (cert === '' || key === '')
-    throw new UsageError('--grpc-use-ssl needs --grpc-server-cert and --grpc-server-key: name both PEM files');
-  if (isMutual && root === '')
-    throw new UsageError('--grpc-use-ssl-mutual needs --grpc-root-cert: the authorities of the client certificates');
-  return { cert, key, root, requireClientCertificate: isMutual };
 }

@@ -1,4 +1,7 @@
 import type { ParsedFlags } from './flags/parse.ts';
+import { socketPath } from './unix-socket.ts';
+
+const LOOPBACK = '127.0.0.1';
 
 export interface MetricsFrontOptions {
   readonly address: string;
@@ -16,8 +19,10 @@ export function metricsFromFlags(
   if (!values['allow-metrics']) return undefined;
   // As for gRPC: who takes any port for one protocol wants several servers side by side.
   const takesAny = !given.has('metrics-port') && given.has('http-port') && values['http-port'] === 0;
+  const httpAddress = addressOf(values['http-address']);
   return {
-    address: addressOf(values['metrics-address'] || values['http-address']),
+    // A collector has no use for a socket in the file system.
+    address: addressOf(values['metrics-address']) || (socketPath(httpAddress) === undefined ? httpAddress : LOOPBACK),
     port: takesAny ? 0 : values['metrics-port'],
     intervalMs: values['metrics-interval-ms'],
   };

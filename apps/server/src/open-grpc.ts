@@ -1,13 +1,13 @@
-import { readFileSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
-import { GrpcServer, type TlsOptions } from '@nereid/grpc';
+import { GrpcServer } from '@nereid/grpc';
 import type { ServingEngine } from '@nereid/serving';
 import type { SharedMemoryRegions } from '@nereid/shared-memory';
 import { StartError } from './errors.ts';
 import { closePatiently, type FrontEnd } from './front-end.ts';
-import type { GrpcFrontOptions, GrpcTlsFiles } from './grpc-options.ts';
+import type { GrpcFrontOptions } from './grpc-options.ts';
 import { listenProblem } from './listen-problem.ts';
 import type { Log } from './log.ts';
+import { readTlsFiles, withCertificates } from './tls-files.ts';
 
 /** @throws {StartError} when the port cannot be had, or a certificate cannot be read */
 export async function openGrpc(
@@ -16,7 +16,8 @@ export async function openGrpc(
   log: Log,
 ): Promise<FrontEnd> {
   const { address, port, maxMessageBytes, maxInputBytes, responseCompression, serverName, sharedMemory } = options;
-  const server = open({
+  const tls = options.tls && readTlsFiles(options.tls, 'grpc');
+  const settings = {
     engine,
     logger: log,
     maxMessageBytes,
@@ -27,8 +28,9 @@ export async function openGrpc(
     sharedMemory,
     restrictedProtocols: options.restrictedProtocols,
     ...(options.forwardHeaders !== undefined && { forwardHeaders: options.forwardHeaders }),
-    tls: options.tls && readFiles(options.tls),
-  });
+    tls,
+  };
+  const server = withCertificates('grpc', () => new GrpcServer(settings));
   try {
     const bound = await server.listen({ host: address, port });
     return {
@@ -41,30 +43,5 @@ export async function openGrpc(
     };
   } catch (error) {
     throw new StartError(listenProblem(error as NodeJS.ErrnoException, { address, port, protocol: 'grpc' }));
-  }
-}
-
-function open(options: ConstructorParameters<typeof GrpcServer>[0]): GrpcServer {
-  try {
-    return new GrpcServer(options);
-  } catch (error) {
-    throw new StartError(`gRPC cannot be served with these certificates: ${String(error)}`);
-  }
-}
-
-function readFiles({ cert, key, root, requireClientCertificate }: GrpcTlsFiles): TlsOptions {
-  return {
-    cert: read('grpc-server-cert', cert),
-    key: read('grpc-server-key', key),
-    ca: root === '' ? undefined : read('grpc-root-cert', root),
-    requireClientCertificate,
-  };
-}
-
-function read(flag: string, file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new StartError(`--${flag} cannot be read: ${(error as Error).message}`);
   }
 }

@@ -7,12 +7,15 @@ import { closePatiently, type FrontEnd } from './front-end.ts';
 import { listenProblem } from './listen-problem.ts';
 import type { Log } from './log.ts';
 import type { HttpOptions, ServerOptions } from './options.ts';
+import { readTlsFiles, withCertificates } from './tls-files.ts';
+import { removeStaleSocket, socketPath } from './unix-socket.ts';
 
 export interface HttpFrontEnd extends FrontEnd {
+  /** `http://host:port`, `https://host:port`, or `unix:PATH`. */
   readonly url: string;
 }
 
-/** @throws {StartError} when the port cannot be had */
+/** @throws {StartError} when the port cannot be had, or a certificate cannot be read */
 export async function openHttp(
   engine: ServingEngine,
   http: HttpOptions & Pick<ServerOptions, 'id' | 'allowWeightUpdates'> & { readonly sharedMemory: SharedMemoryRegions },
@@ -31,18 +34,21 @@ export async function openHttp(
     keepAliveTimeoutMs: http.keepAliveTimeoutMs,
     restrictedApis: http.restrictedApis,
     ...(http.forwardHeaders !== undefined && { forwardHeaders: http.forwardHeaders }),
+    corsOrigins: http.corsOrigins,
+    tls: http.tls && readTlsFiles(http.tls, 'http'),
   };
-  const app = fastify({ serverFactory: createServerFactory(front), forceCloseConnections: 'idle' });
+  const serverFactory = createServerFactory(front);
+  const app = withCertificates('http', () => fastify({ serverFactory, forceCloseConnections: 'idle' }));
   await app.register(nereidHttp, front);
   try {
-    await app.listen({ host: http.address, port: http.port });
+    await listen(app, http);
   } catch (error) {
     throw new StartError(listenProblem(error as NodeJS.ErrnoException, { ...http, protocol: 'http' }));
   }
-  const url = addressOf(app);
+  const place = placeOf(app);
   return {
-    url,
-    place: new URL(url).host,
+    url: place.startsWith('unix:') ? place : `${http.tls === undefined ? 'http' : 'https'}://${place}`,
+    place,
     close: () =>
       closePatiently(
         () => app.close(),
@@ -51,10 +57,19 @@ export async function openHttp(
   };
 }
 
-function addressOf(app: FastifyInstance): string {
+async function listen(app: FastifyInstance, { address, port }: HttpOptions): Promise<void> {
+  const path = socketPath(address);
+  if (path === undefined) {
+    await app.listen({ host: address, port });
+    return;
+  }
+  await removeStaleSocket(path);
+  await app.listen({ path });
+}
+
+function placeOf(app: FastifyInstance): string {
   const bound = app.server.address();
-  // A name only for a unix socket, which is never asked for here.
-  if (bound === null || typeof bound === 'string')
-    throw new StartError(`the HTTP service is bound to ${bound}, not to a port`);
-  return `http://${bound.family === 'IPv6' ? `[${bound.address}]` : bound.address}:${bound.port}`;
+  if (bound === null) throw new StartError('the HTTP service is bound to nothing');
+  if (typeof bound === 'string') return `unix:${bound}`;
+  return `${bound.family === 'IPv6' ? `[${bound.address}]` : bound.address}:${bound.port}`;
 }

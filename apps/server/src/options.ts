@@ -12,10 +12,13 @@ import { type MetricsFrontOptions, metricsFromFlags } from './metrics-options.ts
 import { readRateLimit } from './rate-limit.ts';
 import { readForwardPattern, readRestrictions } from './restrictions.ts';
 import { namedFiles, type ServedFile } from './served-files.ts';
+import { type TlsFiles, tlsFromFlags } from './tls-files.ts';
+import { socketPath } from './unix-socket.ts';
 
 export interface HttpOptions {
+  /** `unix:PATH` for a socket in the file system. */
   readonly address: string;
-  /** 0 takes a free one. */
+  /** 0 takes a free one, and stands where there is none. */
   readonly port: number;
   readonly maxInputBytes: number;
   readonly maxBodyBytes: number;
@@ -27,6 +30,10 @@ export interface HttpOptions {
   readonly restrictedApis: readonly ApiRestriction[];
   /** Which headers of an inference become parameters; undefined for none. */
   readonly forwardHeaders: string | undefined;
+  /** Origins whose pages may call from a browser. */
+  readonly corsOrigins: readonly string[];
+  /** Clear text without. */
+  readonly tls: TlsFiles | undefined;
 }
 
 /** What a server is made of; `optionsFromFlags` fills it from a command line. */
@@ -146,9 +153,10 @@ function ignoredWarning(name: FlagName): string[] {
 }
 
 function httpOptions(values: ParsedFlags['values']): HttpOptions {
+  const address = listenAddress(values['http-address']);
   return {
-    address: listenAddress(values['http-address']),
-    port: values['http-port'],
+    address,
+    port: socketPath(address) === undefined ? values['http-port'] : 0,
     maxInputBytes: values['http-max-input-size'],
     maxBodyBytes: values['http-max-body-size'],
     headersTimeoutMs: values['http-headers-timeout-ms'],
@@ -156,7 +164,18 @@ function httpOptions(values: ParsedFlags['values']): HttpOptions {
     keepAliveTimeoutMs: values['http-keep-alive-timeout-ms'],
     restrictedApis: readRestrictions(values, 'http-restricted-api'),
     forwardHeaders: readForwardPattern(values, 'http-header-forward-pattern'),
+    corsOrigins: readOrigins(values['http-cors-origin']),
+    tls: tlsFromFlags(values, 'http'),
   };
+}
+
+/** @throws {UsageError} for what no browser sends: a path, a missing scheme */
+function readOrigins(origins: readonly string[]): readonly string[] {
+  const wrong = origins.find((origin) => origin !== '*' && !/^[a-z][a-z0-9+.-]*:\/\/[^/?#,\s]+$/i.test(origin));
+  if (wrong === undefined) return origins;
+  throw new UsageError(
+    `option '--http-cors-origin' takes an origin as browsers send it, https://example.com, or *, got '${wrong}'`,
+  );
 }
 
 /** `ipv6:[::1]` and `[::1]` are ways to write `::1`. */

@@ -82,6 +82,20 @@ describe('a wrong command line is refused', () => {
       [repository, '--grpc-restricted-protocol=health,trace:k=v', '--grpc-restricted-protocol=trace:l=v'],
       "'trace' can not be specified in multiple config groups",
     ],
+    [
+      [repository, '--http-server-cert=c.pem'],
+      'certificates for HTTP are given, and TLS is not turned on: add --http-use-ssl',
+    ],
+    [[repository, '--http-use-ssl=true'], '--http-use-ssl needs --http-server-cert and --http-server-key'],
+    [
+      [repository, '--http-use-ssl-mutual=true', '--http-server-cert=c', '--http-server-key=k'],
+      '--http-use-ssl-mutual needs --http-root-cert',
+    ],
+    [
+      [repository, '--http-cors-origin=page.example'],
+      "takes an origin as browsers send it, https://example.com, or *, got 'page.example'",
+    ],
+    [[repository, '--http-cors-origin=https://page.example/'], "got 'https://page.example/'"],
     [[repository, '--http-header-forward-pattern=('], "option '--http-header-forward-pattern': Invalid regular"],
     [[repository, '--grpc-header-forward-pattern=[[:alpha:]]'], "option '--grpc-header-forward-pattern': Invalid"],
   ])('together: %j', (argv, fragment) => {
@@ -113,6 +127,24 @@ describe('options become what the server is made of', () => {
     ['3', 3],
   ])('verbose %s is level %i', (text, level) => {
     expect(read(`--log-verbose=${text}`).options.log.verbose).toBe(level);
+  });
+
+  test('a socket in the file system has no port, and metrics stay on the machine', () => {
+    const { options } = read('--http-address=unix:/run/nereid.sock', '--grpc-port=8000');
+    expect(options.http).toMatchObject({ address: 'unix:/run/nereid.sock', port: 0 });
+    expect(options.metrics?.address).toBe('127.0.0.1');
+  });
+
+  test('origins and certificates reach HTTP', () => {
+    const { options } = read(
+      '--http-cors-origin=*',
+      '--http-cors-origin=https://a.b:1',
+      '--http-use-ssl=1',
+      '--http-server-cert=c',
+      '--http-server-key=k',
+    );
+    expect(options.http?.corsOrigins).toEqual(['*', 'https://a.b:1']);
+    expect(options.http?.tls).toEqual({ cert: 'c', key: 'k', root: '', requireClientCertificate: false });
   });
 
   test('restrictions and patterns of headers reach their protocols, values with any sign', () => {

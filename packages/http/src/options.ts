@@ -3,6 +3,7 @@ import type { ProtocolLimits } from '@nereid/protocol';
 import { type ApiRestriction, ApiRestrictions, HeaderForwarding, type InferenceEngine } from '@nereid/serving';
 import { SharedMemoryRegions } from '@nereid/shared-memory';
 import manifest from '../package.json' with { type: 'json' };
+import { Cors } from './cors.ts';
 
 /** What the front end needs and how far it trusts its clients. */
 export interface NereidHttpOptions {
@@ -14,6 +15,8 @@ export interface NereidHttpOptions {
   readonly restrictedApis?: readonly ApiRestriction[];
   /** Headers of an inference whose names match become parameters of the request; see `HeaderForwarding`. Default: none. */
   readonly forwardHeaders?: string;
+  /** Origins whose pages may call from a browser: `scheme://host[:port]`, or `*` for all. Default: none, and browsers keep them apart. */
+  readonly corsOrigins?: readonly string[];
   /** Regions that clients register and use; the same ones for every protocol of a server. Default: clients may register none. */
   readonly sharedMemory?: SharedMemoryRegions;
   /** Receives unexpected failures, whole; clients see a bland message. Default: drops them. */
@@ -46,12 +49,14 @@ export interface NereidHttpOptions {
 
 /** Options with every default filled in. */
 export interface HttpSettings
-  extends Required<Omit<NereidHttpOptions, 'limits' | 'restrictedApis' | 'forwardHeaders'>> {
+  extends Required<Omit<NereidHttpOptions, 'limits' | 'restrictedApis' | 'forwardHeaders' | 'corsOrigins'>> {
   readonly limits: Partial<ProtocolLimits>;
   /** Undefined when every call is open. */
   readonly restrictions: ApiRestrictions | undefined;
   /** Undefined when no header is forwarded. */
   readonly forwarding: HeaderForwarding | undefined;
+  /** Undefined when browsers are told nothing. */
+  readonly cors: Cors | undefined;
 }
 
 const DEFAULT_MAX_INPUT_BYTES = 64 * 1024 * 1024;
@@ -74,7 +79,7 @@ export const SIZE_ADVICE = 'Use --http-max-input-size to increase the limit.';
 
 /** @throws {TypeError | SyntaxError} for restrictions and a pattern that cannot be */
 export function resolveOptions(options: NereidHttpOptions): HttpSettings {
-  const { restrictedApis = [], forwardHeaders } = options;
+  const { restrictedApis = [], forwardHeaders, corsOrigins = [] } = options;
   const maxInputBytes = options.maxInputBytes ?? DEFAULT_MAX_INPUT_BYTES;
   const sharedMemory = options.sharedMemory ?? new SharedMemoryRegions({ isEnabled: false });
   return {
@@ -82,6 +87,7 @@ export function resolveOptions(options: NereidHttpOptions): HttpSettings {
     allowWeightUpdates: options.allowWeightUpdates ?? false,
     restrictions: restrictedApis.length === 0 ? undefined : new ApiRestrictions(restrictedApis),
     forwarding: forwardHeaders === undefined ? undefined : new HeaderForwarding(forwardHeaders),
+    cors: corsOrigins.length === 0 ? undefined : new Cors(corsOrigins),
     sharedMemory,
     logger: options.logger ?? silentLogger,
     serverName: options.serverName ?? 'nereid',

@@ -47,6 +47,12 @@ class FastifyFront {
   }
 
   async handle({ raw }: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const { cors } = this.#settings;
+    cors?.decorate(raw, reply.raw);
+    if (cors?.tryPreflight(raw, reply.raw) === true) {
+      reply.hijack();
+      return;
+    }
     if (this.#infer.tryHandle(raw, reply.raw, this)) {
       reply.hijack();
       return;

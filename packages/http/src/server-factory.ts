@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import { HeadWriter } from './answer-head.ts';
 import { DirectMessage } from './body-reader.ts';
 import { InferEndpoint, type ServerState } from './infer-endpoint.ts';
@@ -20,9 +21,23 @@ export interface ServerTimeouts {
   readonly connectionsCheckingIntervalMs?: number;
 }
 
+/** HTTPS. */
+export interface TlsOptions {
+  /** Chain of certificates of the server, PEM text. */
+  readonly cert: string;
+  /** Its private key, PEM text. */
+  readonly key: string;
+  /** Authorities whose client certificates are taken, PEM text. Default: those that Node knows. */
+  readonly ca?: string | undefined;
+  /** Whether connections of clients without a certificate of such an authority are refused (mutual TLS). Default false. */
+  readonly requireClientCertificate?: boolean;
+}
+
 export interface ServerFactoryOptions extends NereidHttpOptions, ServerTimeouts {
   /** Bytes of a request's head. Default 65 536. */
   readonly maxHeadBytes?: number;
+  /** Default: clear text. */
+  readonly tls?: TlsOptions | undefined;
 }
 
 const TCP_PROBES_AFTER_MS = 60_000;
@@ -30,19 +45,24 @@ const TCP_PROBES_AFTER_MS = 60_000;
 /**
  * Makes the function that fastify takes as `serverFactory`. Its server answers inference before fastify's router sees it, with the same code as the
  * plugin; everything else goes to fastify. Hooks of fastify do not run for inference then.
+ * The function throws what OpenSSL says of certificates that cannot be used.
  */
 export function createServerFactory(
   options: ServerFactoryOptions,
 ): (handler: (request: IncomingMessage, response: ServerResponse) => void) => Server {
-  const endpoint = new InferEndpoint(resolveOptions(options));
+  const settings = resolveOptions(options);
+  const { cors } = settings;
+  const endpoint = new InferEndpoint(settings);
   return (handler) => {
-    const server = createServer(serverOptions(options));
+    const server = open(options);
+    const heads = cors === undefined ? { heads: new HeadWriter() } : {};
     const state: ServerState = {
-      heads: new HeadWriter(),
+      ...heads,
       get isClosing() {
         return !server.listening;
       },
     };
+    if (cors !== undefined) server.on('request', (request, response) => cors.decorate(request, response));
     server.on('request', (request, response) => {
       if (endpoint.tryHandle(request, response, state)) return;
       if (request.url !== undefined) request.url = escapeBrokenSegments(request.url);
@@ -50,6 +70,14 @@ export function createServerFactory(
     });
     return server;
   };
+}
+
+function open(options: ServerFactoryOptions): Server {
+  const { tls } = options;
+  if (tls === undefined) return createServer(serverOptions(options));
+  const { cert, key, ca, requireClientCertificate: isMutual = false } = tls;
+  const trust = { ...(ca !== undefined && { ca }), requestCert: isMutual, rejectUnauthorized: isMutual };
+  return createTlsServer({ ...serverOptions(options), cert, key, ...trust });
 }
 
 function serverOptions(options: ServerFactoryOptions) {
