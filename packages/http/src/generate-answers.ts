@@ -28,6 +28,8 @@ export interface GenerateAnswers {
 
 interface AnswersInit {
   readonly reply: ServerResponse;
+  /** Further headers of a good answer, as `writeHead` takes them. */
+  readonly further: () => readonly string[];
   readonly settings: HttpSettings;
 }
 
@@ -48,8 +50,9 @@ export class OneDocument implements GenerateAnswers {
 
   finish(): void {
     if (this.#text === undefined) throw notOne('none');
-    const { reply, settings } = this.#init;
-    reply.writeHead(200, headerList({ headerLength: undefined, contentLength: this.#text.length }));
+    const { reply, settings, further } = this.#init;
+    const head = headerList({ headerLength: undefined, contentLength: this.#text.length });
+    reply.writeHead(200, [...head, ...further()]);
     reply.end(this.#text, 'latin1');
     limitSending(reply, settings.sendTimeoutMs);
   }
@@ -75,11 +78,13 @@ function notOne(found: string): HttpError {
 export class EventStream implements GenerateAnswers {
   readonly #reply: ServerResponse;
   readonly #settings: HttpSettings;
+  readonly #further: () => readonly string[];
   /** Responses that the client has not taken: their memory goes back when it has. */
   #unread: (() => void)[] = [];
 
-  constructor({ reply, settings }: AnswersInit) {
+  constructor({ reply, settings, further }: AnswersInit) {
     this.#reply = reply;
+    this.#further = further;
     this.#settings = settings;
   }
 
@@ -111,7 +116,9 @@ export class EventStream implements GenerateAnswers {
   }
 
   #start(status: number): void {
-    if (!this.#reply.headersSent) this.#reply.writeHead(status, ['Content-Type', 'text/event-stream; charset=utf-8']);
+    if (this.#reply.headersSent) return;
+    const further = status === 200 ? this.#further() : [];
+    this.#reply.writeHead(status, ['Content-Type', 'text/event-stream; charset=utf-8', ...further]);
   }
 
   #end(last?: string): void {

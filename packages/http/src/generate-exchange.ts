@@ -11,6 +11,7 @@ import { type ContentEncoding, contentEncodingOf, decompress } from './encodings
 import type { HttpError } from './errors.ts';
 import { EventStream, type GenerateAnswers, OneDocument } from './generate-answers.ts';
 import type { ServerState } from './infer-endpoint.ts';
+import { loadHeader } from './load-metrics.ts';
 import type { HttpSettings } from './options.ts';
 import { endsConnection, writeRefusal } from './refusal.ts';
 import { restrictionOf } from './restriction.ts';
@@ -44,7 +45,8 @@ export class GenerateExchange implements Responder, BodySink, Watcher {
     this.#reply = response;
     this.#state = state;
     this.#target = target;
-    const init = { reply: response, settings };
+    const further = () => loadHeader(request, { engine: settings.engine, target });
+    const init = { reply: response, settings, further };
     this.#answers = isStream ? new EventStream(init) : new OneDocument(init);
   }
 

@@ -106,6 +106,21 @@ describe.each([
   });
 });
 
+describe.each(['generate', 'generate_stream'])('the load of the model with %s', (call) => {
+  it.each<[string, Record<string, string>, string, string | null]>([
+    ['as JSON', { 'endpoint-load-metrics-format': 'json' }, '1', 'JSON {"named_metrics":{"pending_requests":0}}'],
+    ['as text', { 'endpoint-load-metrics-format': 'text' }, '1', 'TEXT named_metrics.pending_requests=0'],
+    ['in no other form', { 'endpoint-load-metrics-format': 'bin' }, '1', null],
+    ['only when asked', {}, '1', null],
+    ['not with a refusal', { 'endpoint-load-metrics-format': 'json' }, '"a"', null],
+  ])('is told %s', async (_, headers, value, expected) => {
+    await using served = await serve();
+    const path = `${served.url}/v2/models/id_int32/${call}`;
+    const told = await fetch(path, { method: 'POST', body: `{"x":${value}}`, headers });
+    expect([told.status, told.headers.get('endpoint-load-metrics')]).toEqual([value === '1' ? 200 : 400, expected]);
+  });
+});
+
 describe('generate', () => {
   it('inflates a compressed body and refuses what is neither gzip nor deflate', async () => {
     await using served = await serve();
