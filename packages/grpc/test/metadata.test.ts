@@ -52,19 +52,27 @@ describe('a restricted protocol', () => {
     expect(new Set(CALLS.map(([category]) => category))).toEqual(new Set(API_CATEGORIES));
   });
 
-  it.each(API_CATEGORIES.map((category) => [category]))('closes the calls of %s, and no others', async (category) => {
-    await using served = await serve({
-      restrictedProtocols: [{ categories: [category], key: 'Key', value: 's3cret' }],
-    });
-    const refusal = "This protocol is restricted, expecting header 'triton-grpc-protocol-key'";
+  it('closes the calls of its categories to those without the key, and no others', async () => {
+    const restrictedProtocols = API_CATEGORIES.map((category) => ({
+      categories: [category],
+      key: `Key-${category}`,
+      value: 's3cret',
+    }));
+    await using served = await serve({ restrictedProtocols });
     const closed = async (metadata: Record<string, string>) => {
       const outcomes = CALLS.map(([, rpc, request = {}]) => call(served, rpc, request, metadataOf(metadata)));
-      return (await Promise.all(outcomes)).map(({ code, details }) => details === refusal && code === 'UNAVAILABLE');
+      return (await Promise.all(outcomes)).map(({ code, details }, i) => {
+        const refusal = `This protocol is restricted, expecting header 'triton-grpc-protocol-key-${CALLS[i]?.[0]}'`;
+        return details === refusal && code === 'UNAVAILABLE';
+      });
     };
-    const expected = CALLS.map(([of]) => of === category);
-    expect(await closed({})).toEqual(expected);
-    expect(await closed({ key: 's3cret', 'triton-grpc-protocol-key': 's3cre' })).toEqual(expected);
-    expect(await closed({ 'triton-grpc-protocol-key': 's3cret' })).toEqual(CALLS.map(() => false));
+    const all = CALLS.map(() => true);
+    expect(await closed({})).toEqual(all);
+    for (const open of API_CATEGORIES) {
+      const rest = CALLS.map(([category]) => category !== open);
+      expect(await closed({ [`triton-grpc-protocol-key-${open}`]: 's3cret' })).toEqual(rest);
+      expect(await closed({ [`triton-grpc-protocol-key-${open}`]: 's3cre', [`key-${open}`]: 's3cret' })).toEqual(all);
+    }
   });
 
   it('closes the standard health service with the other calls of health', async () => {
