@@ -50,6 +50,6 @@ export class HttpError extends InferenceServerError {
 export function notOneResponse(model: string): HttpError {
   return new HttpError(
     'not-one-response',
-    `model '${model}' does not answer with exactly one response: this call doesn't support models with decoupled transaction policy; use gRPC's ModelStreamInfer`,
+    `model '${model}' does not answer with exactly one response: this call doesn't support models with decoupled transaction policy; use generate_stream, or gRPC's ModelStreamInfer`,
   );
 }
