@@ -15,6 +15,7 @@ const engine = {
       outputs: [{ name: 'OUTPUT__0', datatype: 'FP32', shape: [1, 10], data: output }],
     });
   },
+  isDecoupled: () => false,
   modelMetadata: () => ({ name: 'mlp', versions: ['1'], platform: '', inputs: [], outputs: [] }),
 };
 
