@@ -1,4 +1,4 @@
-export { StartError, UsageError } from './errors.ts';
+export { StartError, StoppedError, UsageError } from './errors.ts';
 export { flagsHelp as serveHelp } from './flags/help.ts';
 export { type ParsedFlags, parseFlags } from './flags/parse.ts';
 export type { FlagName, FlagValues } from './flags/table.ts';

@@ -1,6 +1,8 @@
 /** The life of a server process: options in, signals handled, exit code out. */
+import { once } from 'node:events';
+import type { StopReport } from '@nereid/serving';
 import { announceAddress, announceGrpc, announceMetrics, announceModels } from './announce.ts';
-import { StartError } from './errors.ts';
+import { StartError, StoppedError } from './errors.ts';
 import { parseFlags } from './flags/parse.ts';
 import { type Log, openLog } from './log.ts';
 import { optionsFromFlags } from './options.ts';
@@ -9,51 +11,73 @@ import { type RunningServer, startServer } from './start.ts';
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 /**
- * Serves until SIGINT or SIGTERM, then lets requests in flight finish within the exit timeout; a second signal ends the process at once.
+ * Serves until SIGINT or SIGTERM, then lets requests in flight finish within the exit timeout; a second signal ends the process at once. A signal that comes while
+ * models load ends that after the versions that load already.
+ *
+ * When the timeout has passed the process ends, whatever still runs.
  *
  * @param argv options, as `nereid serve` takes them
- * @returns exit code: 0 after a clean shutdown, 1 when requests were left at the end of the timeout or the server could not start
+ * @returns exit code: 0 after a clean shutdown, 1 when the server could not start
  * @throws {UsageError} for a wrong command line
  */
 export async function runServer(argv: readonly string[]): Promise<number> {
   const { options, warnings } = optionsFromFlags(parseFlags(argv));
   const log = openLog(options.log);
+  const stopSignal = listenForSignals(log);
+  let isClean = true;
   try {
     for (const warning of warnings) log.warn({}, warning);
-    const signal = firstSignal(log);
-    const server = await startServer(options, log);
-    announceModels(server.models(), log);
-    if (server.grpcPlace !== undefined) announceGrpc(server.grpcPlace, log);
-    if (server.metricsPlace !== undefined) announceMetrics(server.metricsPlace, log);
-    if (server.url !== undefined) announceAddress(server.url, log);
-    await signal;
-    return (await stop(server, log)) ? 0 : 1;
+    const server = await startServer(options, log, { stopSignal });
+    announce(server, log);
+    await aborted(stopSignal);
+    isClean = await stop(server, log);
+    return 0;
   } catch (error) {
+    if (error instanceof StoppedError) {
+      log.info({}, error.message);
+      isClean = tellLeft(error.report, log);
+      return 0;
+    }
     if (!(error instanceof StartError)) throw error;
     log.error({}, error.message);
     return 1;
   } finally {
     log.close();
+    // A model that still runs would keep the process.
+    if (!isClean) process.exit(1);
   }
 }
 
-/** Resolves at the first signal. The second one ends the process with the code that shells give for it. */
-function firstSignal(log: Log): Promise<void> {
-  return new Promise((resolve) => {
-    let count = 0;
-    for (const name of SIGNALS) {
-      process.on(name, (_: NodeJS.Signals, number: number) => {
-        count += 1;
-        log.info({}, `Signal (${number}) received.`);
-        if (count > 1) process.exit(128 + number);
-        resolve();
-      });
-    }
-  });
+function announce(server: RunningServer, log: Log): void {
+  announceModels(server.models(), log);
+  if (server.grpcPlace !== undefined) announceGrpc(server.grpcPlace, log);
+  if (server.metricsPlace !== undefined) announceMetrics(server.metricsPlace, log);
+  if (server.url !== undefined) announceAddress(server.url, log);
+}
+
+/** Is aborted by the first signal. The second one ends the process with the code that shells give for it. */
+function listenForSignals(log: Log): AbortSignal {
+  const controller = new AbortController();
+  for (const name of SIGNALS) {
+    process.on(name, (_: NodeJS.Signals, number: number) => {
+      log.info({}, `Signal (${number}) received.`);
+      if (controller.signal.aborted) process.exit(128 + number);
+      controller.abort();
+    });
+  }
+  return controller.signal;
+}
+
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort');
 }
 
 async function stop(server: RunningServer, log: Log): Promise<boolean> {
-  const { isComplete, left } = await server.stop();
+  return tellLeft(await server.stop(), log);
+}
+
+/** @returns whether nothing was left */
+function tellLeft({ isComplete, left }: StopReport, log: Log): boolean {
   if (isComplete) return true;
   for (const { name, version, inFlight } of left)
     log.error({ model: name, version, inFlight }, 'was not unloaded in time');

@@ -1,10 +1,11 @@
 /** Puts the parts of a server together and takes them apart again. */
+import { once } from 'node:events';
 import { usableGpus } from '@nereid/pytorch-backend';
 import { ModelRepository } from '@nereid/repository';
 import { createEngine, type ModelRow, type ServingEngine, type StopReport } from '@nereid/serving';
 import { openStrategyLibrary } from '@nereid/strategy-library';
 import { pytorchBackend } from './backends.ts';
-import { StartError } from './errors.ts';
+import { StartError, StoppedError } from './errors.ts';
 import type { Log } from './log.ts';
 import { openClock, type ServerClock } from './open-clock.ts';
 import { type FrontEnds, openFrontEnds } from './open-front-ends.ts';
@@ -25,12 +26,22 @@ export interface RunningServer extends AsyncDisposable {
   stop(): Promise<StopReport>;
 }
 
+export interface StartOptions {
+  /** Ends the start when it is aborted; later it has no effect. */
+  readonly stopSignal?: AbortSignal;
+}
+
 /**
  * Loads every model, then opens the port: a client that gets a connection meets a server that is done starting.
  *
+ * @throws {StoppedError} when `stopSignal` was aborted before the models were loaded; versions that were loading are then unloaded, or the exit timeout has passed
  * @throws {StartError} when the repository is unusable, a model failed and `exitOnError` is set, or the port cannot be had
  */
-export async function startServer(options: ServerOptions, log: Log): Promise<RunningServer> {
+export async function startServer(
+  options: ServerOptions,
+  log: Log,
+  { stopSignal }: StartOptions = {},
+): Promise<RunningServer> {
   const files = options.files.length === 0 ? undefined : await openFileRepository(options.files);
   const paths = [...options.repositories, ...(files === undefined ? [] : [files.path])];
   const time = await openClock();
@@ -52,7 +63,8 @@ export async function startServer(options: ServerOptions, log: Log): Promise<Run
     gpus: await usableGpus(),
   });
   try {
-    const report = await engine.load();
+    const report = await untilAborted(engine.load(), stopSignal);
+    if (report === undefined) throw new StoppedError(await engine.stop({ timeoutMs: options.exitTimeoutMs }));
     if (report.error) throw new StartError(report.error.message);
     if (!report.isComplete && options.exitOnError)
       throw new StartError(
@@ -65,6 +77,19 @@ export async function startServer(options: ServerOptions, log: Log): Promise<Run
     time.close();
     files?.remove();
     throw error;
+  }
+}
+
+/** Undefined when the signal comes first. */
+async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T | undefined> {
+  if (signal === undefined) return promise;
+  if (signal.aborted) return undefined;
+  const over = new AbortController();
+  const aborted = once(signal, 'abort', { signal: over.signal }).catch(() => {});
+  try {
+    return await Promise.race([promise, aborted.then(() => undefined)]);
+  } finally {
+    over.abort();
   }
 }
 
