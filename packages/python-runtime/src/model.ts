@@ -13,7 +13,7 @@ import { DEFAULT_MAX_BYTES } from './transport/index.ts';
 const RUNTIME = fileURLToPath(new URL('../python/runtime.py', import.meta.url));
 
 /** Bounds on the responses of decoupled models. */
-export interface ResponseLimits {
+interface ResponseLimits {
   /** Responses of a request that its client has not taken; its generator stands still until it takes one. */
   readonly maxUnreleased: number;
   /** Calls of `forward` that an instance runs side by side. */
