@@ -1,0 +1,305 @@
+/** Clients that break every rule, over real sockets: each gets a clear answer or a closed connection, and the server serves on as before. */
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { connect as connectHttp2, constants } from 'node:http2';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { configText } from '../src/config-text.ts';
+import { writeModelTree } from '../src/model-tree.ts';
+import { type NereidProcess, startCommand } from '../src/nereid-process.ts';
+import { PROBE_ARGS } from '../src/server-probe.ts';
+
+const MIB = 2 ** 20;
+const NEREID = fileURLToPath(new URL('../../../apps/cli/bin/nereid.js', import.meta.url));
+const INFER = '/v2/models/identity/infer';
+const GRPC_INFER = '/inference.GRPCInferenceService/ModelInfer';
+
+const repository = mkdtempSync(join(tmpdir(), 'nereid-hostile-'));
+let server: NereidProcess;
+
+beforeAll(async () => {
+  const config = configText({ input: ['x TYPE_UINT8 -1'], output: ['OUTPUT__0 TYPE_UINT8 -1'] });
+  writeModelTree(repository, { name: 'identity', config, versions: { 1: 'identity/model.pt' } });
+  const place = ['--http-port', '0', '--grpc-port', '0', '--log-format', 'default'];
+  server = await startCommand([...PROBE_ARGS, NEREID, 'serve', '--model-repository', repository, ...place]);
+}, 60_000);
+afterAll(async () => {
+  await server?.stop();
+  rmSync(repository, { recursive: true });
+});
+
+interface Post {
+  readonly body: string | Buffer;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+async function post({ body, headers = {} }: Post) {
+  const answer = await fetch(`${server.url}${INFER}`, {
+    method: 'POST',
+    body: body.toString() === body ? body : new Uint8Array(Buffer.from(body)),
+    headers,
+  });
+  return { status: answer.status, text: await answer.text() };
+}
+
+const tensor = (more: object) => ({ name: 'x', datatype: 'UINT8', shape: [3], data: [1, 2, 3], ...more });
+const document = (...inputs: readonly object[]) => JSON.stringify({ inputs });
+const binary = (shape: readonly number[], size: unknown) =>
+  document({ name: 'x', datatype: 'UINT8', shape, parameters: { binary_data_size: size } });
+
+/** The identity still works, over both protocols. */
+async function expectService(): Promise<void> {
+  const { status, text } = await post({ body: document(tensor({})) });
+  expect([status, JSON.parse(text).outputs[0].data]).toEqual([200, [1, 2, 3]]);
+  expect(await callGrpc(Buffer.alloc(5), '/inference.GRPCInferenceService/ServerLive')).toEqual({
+    status: '0',
+    message: '',
+  });
+}
+
+/** What a raw connection is answered; it ends when the server closes it, or says enough. */
+function exchange(bytes: string | Buffer, enough = /\r\n\r\n/): Promise<string> {
+  const { hostname, port } = new URL(server.url);
+  return new Promise((resolve) => {
+    let text = '';
+    const socket = connect({ host: hostname, port: Number(port) }, () => socket.write(bytes));
+    socket.on('data', (chunk) => {
+      text += chunk.toString('latin1');
+      if (enough.test(text)) socket.destroy();
+    });
+    socket.on('error', () => {});
+    socket.on('close', () => resolve(text));
+  });
+}
+
+const head = (...lines: readonly string[]) => `POST ${INFER} HTTP/1.1\r\nHost: a\r\n${lines.join('\r\n')}\r\n\r\n`;
+
+interface GrpcAnswer {
+  readonly status: string;
+  readonly message: string;
+}
+
+/** The status of one unary call with these bytes as its body. */
+function callGrpc(body: Buffer, path: string, headers: Readonly<Record<string, string>> = {}): Promise<GrpcAnswer> {
+  const session = connectHttp2(`http://${server.grpcPlace}`);
+  session.on('error', () => {});
+  const head = { ':method': 'POST', ':path': path, 'content-type': 'application/grpc', te: 'trailers', ...headers };
+  const stream = session.request(head);
+  return new Promise((resolve, reject) => {
+    let found: GrpcAnswer | undefined;
+    const look = (block: Readonly<Record<string, unknown>>) => {
+      if (block['grpc-status'] === undefined) return;
+      const message = decodeURIComponent(String(block['grpc-message'] ?? ''));
+      found = { status: String(block['grpc-status']), message };
+    };
+    stream.on('response', look).on('trailers', look);
+    stream.on('error', () => {});
+    stream.on('close', () => {
+      session.destroy();
+      if (found === undefined) reject(new Error('the call ended without a status'));
+      else resolve(found);
+    });
+    stream.resume();
+    stream.end(body);
+  });
+}
+
+function framed(bytes: Buffer, { flag = 0, length = bytes.length } = {}): Buffer {
+  const prefix = Buffer.alloc(5);
+  prefix[0] = flag;
+  prefix.writeUInt32BE(length, 1);
+  return Buffer.concat([prefix, bytes]);
+}
+
+describe('an HTTP body', () => {
+  const header = 'inference-header-content-length';
+  const twice = document(tensor({}), tensor({}));
+  const deep = document(tensor({ data: 0 })).replace('"data":0', `"data":${'['.repeat(10_000)}${']'.repeat(10_000)}`);
+  const cases: readonly (Post & { readonly title: string; readonly says: RegExp })[] = [
+    { title: 'a header length beyond the body', body: '{}', headers: { [header]: '999' }, says: /999/ },
+    { title: 'a negative header length', body: '{}', headers: { [header]: '-1' }, says: /-1/ },
+    { title: 'a header length that is no number', body: '{}', headers: { [header]: 'ten' }, says: /ten/ },
+    {
+      title: 'a binary size beyond the body',
+      body: binary([9], 9),
+      headers: { [header]: String(binary([9], 9).length) },
+      says: /'x'/,
+    },
+    {
+      title: 'a negative binary size',
+      body: binary([3], -3),
+      headers: { [header]: String(binary([3], -3).length) },
+      says: /binary_data_size/,
+    },
+    {
+      title: 'a binary size beyond 2^53',
+      body: binary([3], 2 ** 60),
+      headers: { [header]: String(binary([3], 2 ** 60).length) },
+      says: /'x'|binary_data_size/,
+    },
+    { title: 'a shape whose product overflows', body: document(tensor({ shape: [2 ** 40, 2 ** 40] })), says: /'x'/ },
+    { title: 'an input that comes twice', body: twice, says: /'?x'?/ },
+    { title: 'JSON 10 000 deep', body: deep, says: /deep|nest|depth/i },
+    {
+      title: 'a gzip bomb',
+      body: gzipSync(Buffer.alloc(80 * MIB)),
+      headers: { 'content-encoding': 'gzip' },
+      says: /limit of 67108864/,
+    },
+    {
+      title: 'a bomb in a bomb',
+      body: gzipSync(gzipSync(Buffer.alloc(80 * MIB))),
+      headers: { 'content-encoding': 'gzip' },
+      says: /JSON|parse/i,
+    },
+    {
+      title: 'half a gzip stream',
+      body: gzipSync(Buffer.alloc(MIB)).subarray(0, 200),
+      headers: { 'content-encoding': 'gzip' },
+      says: /gzip/,
+    },
+  ];
+  test.each(cases)('$title is refused, and the next request is served', async ({ body, headers = {}, says }) => {
+    const { status, text } = await post({ body, headers });
+    expect({ status, error: JSON.parse(text).error }).toEqual({ status: 400, error: expect.stringMatching(says) });
+    await expectService();
+  });
+});
+
+describe('an HTTP connection', () => {
+  const MANY = Array.from({ length: 20_000 }, (_, i) => `X-${i}: 1`);
+  const cases = [
+    { title: 'a head of 20 000 fields', bytes: head(...MANY), status: '431' },
+    { title: 'a chunk whose size is no number', bytes: `${head('Transfer-Encoding: chunked')}zz\r\n`, status: '400' },
+    {
+      title: 'a chunk size beyond 64 bits',
+      bytes: `${head('Transfer-Encoding: chunked')}${'f'.repeat(20)}\r\n`,
+      status: '400',
+    },
+    {
+      title: 'chunk extensions without end',
+      bytes: `${head('Transfer-Encoding: chunked')}1;${'a'.repeat(100_000)}`,
+      status: '400',
+    },
+    {
+      title: 'both a length and chunks',
+      bytes: head('Content-Length: 3', 'Transfer-Encoding: chunked'),
+      status: '400',
+    },
+    { title: 'two lengths', bytes: head('Content-Length: 3', 'Content-Length: 4'), status: '400' },
+  ];
+  test.each(cases)('with $title is answered $status and closed', async ({ bytes, status }) => {
+    expect(await exchange(bytes)).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    await expectService();
+  });
+
+  test('that pipelines is answered in order', async () => {
+    const one = `${head('Content-Length: 2')}{}`;
+    const text = await exchange(
+      `${one}${one}GET /v2/health/live HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`,
+      /^$/,
+    );
+    expect([...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual(['400', '400', '200']);
+  });
+
+  test.each([
+    ['in its head', `POST ${INFER} HT`],
+    ['after its head', head('Content-Length: 1000')],
+    ['in its body', `${head('Content-Length: 1000')}{"inputs"`],
+    ['after a whole request', `${head(`Content-Length: ${document(tensor({})).length}`)}${document(tensor({}))}`],
+  ])('that is reset %s harms nobody', async (_, bytes) => {
+    const { hostname, port } = new URL(server.url);
+    await Promise.all(
+      Array.from(
+        { length: 50 },
+        () =>
+          new Promise<void>((resolve) => {
+            const socket = connect({ host: hostname, port: Number(port) }, () => {
+              socket.write(bytes, () => socket.resetAndDestroy());
+            });
+            socket.on('error', () => {}).on('close', () => resolve());
+          }),
+      ),
+    );
+    await expectService();
+  });
+});
+
+describe('a gRPC call', () => {
+  const bomb = gzipSync(Buffer.alloc(80 * MIB));
+  const cases = [
+    {
+      title: 'a length beyond the limit',
+      body: framed(Buffer.alloc(3), { length: 2 ** 32 - 1 }),
+      status: '8',
+      says: /4294967295/,
+    },
+    { title: 'half a message', body: framed(Buffer.alloc(3), { length: 100 }), status: '3', says: /inside a message/ },
+    { title: 'half a prefix', body: Buffer.alloc(3), status: '3', says: /inside a message/ },
+    { title: 'a flag that does not exist', body: framed(Buffer.alloc(3), { flag: 7 }), status: '3', says: /found 7/ },
+    { title: 'compression that it did not name', body: framed(bomb, { flag: 1 }), status: '3', says: /grpc-encoding/ },
+    { title: 'no protobuf in it', body: framed(Buffer.alloc(64, 0xff)), status: '3', says: /cannot be parsed/ },
+    {
+      title: 'a gzip bomb',
+      body: framed(bomb, { flag: 1 }),
+      headers: { 'grpc-encoding': 'gzip' },
+      status: '8',
+      says: /67108864/,
+    },
+    {
+      title: 'an unknown compression',
+      body: framed(bomb, { flag: 1 }),
+      headers: { 'grpc-encoding': 'zstd' },
+      status: '12',
+      says: /zstd/,
+    },
+  ];
+  test.each(cases)(
+    'with $title ends with status $status, and the next is served',
+    async ({ body, headers, status, says }) => {
+      expect(await callGrpc(body, GRPC_INFER, headers)).toEqual({ status, message: expect.stringMatching(says) });
+      await expectService();
+    },
+  );
+
+  test('that is reset as soon as it is made, thousands of times, leaves the others alone', async () => {
+    const session = connectHttp2(`http://${server.grpcPlace}`);
+    session.on('error', () => {});
+    for (let round = 0; round < 40 && !session.destroyed; round++) {
+      for (let i = 0; i < 100 && !session.destroyed; i++) {
+        const stream = session.request({ ':method': 'POST', ':path': GRPC_INFER, 'content-type': 'application/grpc' });
+        stream.on('error', () => {});
+        stream.close(constants.NGHTTP2_CANCEL);
+      }
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await expectService();
+    session.destroy();
+  });
+});
+
+describe('the server', () => {
+  const probes = () => [...server.output().matchAll(/"usedMiB":([\d.]+)/g)].map(([, used]) => Number(used));
+  const usedMiB = async () => {
+    const { length } = probes();
+    server.process.kill('SIGUSR2');
+    await expect.poll(() => probes().length, { timeout: 10_000 }).toBe(length + 1);
+    return probes().at(-1);
+  };
+
+  test('holds no memory for messages that were announced and never came', async () => {
+    const before = (await usedMiB()) ?? 0;
+    const announced = framed(Buffer.alloc(3), { length: 2 ** 30 });
+    await Promise.all(Array.from({ length: 8 }, () => callGrpc(announced, GRPC_INFER)));
+    await exchange(
+      `${head('Content-Length: 2147483647', 'Connection: close', 'Inference-Header-Content-Length: -1')}{`,
+    );
+    // One that stayed would be 1024.
+    await expect.poll(usedMiB, { timeout: 20_000 }).toBeLessThan(before + 512);
+    await expectService();
+  }, 30_000);
+});
