@@ -10,10 +10,10 @@ import type { MetricsFrontOptions } from './metrics-options.ts';
 /** @throws {StartError} when the port cannot be had */
 export async function openMetrics(
   engine: ServingEngine,
-  { address, port, intervalMs }: MetricsFrontOptions,
+  { address, port, intervalMs, cpu, counterLatencies }: MetricsFrontOptions,
   log: Log,
 ): Promise<FrontEnd> {
-  const server = createMetricsServer({ engine, intervalMs, logger: log });
+  const server = createMetricsServer({ engine, intervalMs, cpu, counterLatencies, logger: log });
   try {
     const bound = await server.listen({ host: address, port });
     return {

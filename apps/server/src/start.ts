@@ -61,6 +61,7 @@ export async function startServer(
     modelLoadRetryCount: options.modelLoadRetryCount,
     requireConfig: options.requireConfig,
     gpus: await usableGpus(),
+    measureFirstResponses: options.metrics?.histogramLatencies,
   });
   try {
     const report = await untilAborted(engine.load(), stopSignal);

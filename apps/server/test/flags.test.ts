@@ -197,11 +197,28 @@ describe('options become what the server is made of', () => {
     [['--http-port=0', '--metrics-port=9002'], { port: 9002 }],
     [['--allow-http=false', '--metrics-port=0'], { port: 0 }],
     [['--allow-metrics=false', '--metrics-port=9002'], undefined],
+    [[], { cpu: true, counterLatencies: true, histogramLatencies: false }],
+    [['--allow-cpu-metrics=false'], { cpu: false }],
+    [['--metrics-config=counter_latencies=false'], { counterLatencies: false }],
+    [['--metrics-config', 'histogram_latencies=ON'], { histogramLatencies: true }],
+    [['--metrics-config=counter_latencies=0', '--metrics-config=counter_latencies=1'], { counterLatencies: true }],
+    [['--metrics-config=summary_quantiles=0.5:0.05', '--metrics-config=summary_latencies=false'], {}],
   ])('%j serve metrics at %j', (argv, metrics) => {
     const { options, warnings } = read(...argv);
     if (metrics === undefined) expect(options.metrics).toBeUndefined();
     else expect(options.metrics).toMatchObject(metrics);
     expect(warnings).toEqual([]);
+  });
+
+  test.each([
+    ['x', "takes key=value, got 'x'"],
+    ['=true', "takes key=value, got '=true'"],
+    ['counter_latencies=', "takes key=value, got 'counter_latencies='"],
+    ['counter_latencies=maybe', "option '--metrics-config=counter_latencies' takes true or false"],
+    ['counters=true', "summary_latencies, summary_quantiles, got 'counters'"],
+    ['summary_latencies=true', 'is not served by this version: use histogram_latencies=true'],
+  ])('--metrics-config=%s is refused', (setting, message) => {
+    expect(() => read(`--metrics-config=${setting}`)).toThrow(message);
   });
 
   test.each([

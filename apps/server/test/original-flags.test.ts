@@ -47,6 +47,7 @@ test.each([
   ['grpc-use-ssl-mutual', false],
   ['grpc-infer-response-compression-level', 'none'],
   ['allow-metrics', true],
+  ['allow-cpu-metrics', true],
   ['metrics-port', 8002],
   ['metrics-interval-ms', 2000],
   ['log-verbose', '0'],

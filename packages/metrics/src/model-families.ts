@@ -2,7 +2,7 @@
  * What the statistics of models become. Names, types and labels of `nv_…` are those of Triton; families of `nereid_…` are ours.
  */
 import type { FailureReason, ModelStatistics, StatisticDuration } from '@nereid/serving';
-import { type Family, type FamilyType, formatLabel } from './text.ts';
+import { type Family, type FamilyType, formatLabel, formatNumber, type Series } from './text.ts';
 
 const REASONS: readonly FailureReason[] = ['REJECTED', 'CANCELED', 'BACKEND', 'OTHER'];
 
@@ -78,7 +78,13 @@ const SUCCESS: PerVersion = {
   value: ({ success }) => success.count,
 };
 
-export function modelFamilies(models: readonly ModelStatistics[]): readonly Family[] {
+const DURATION = /_duration_us$/;
+
+/** @param latencies  whether counters of durations are among them */
+export function modelFamilies(
+  models: readonly ModelStatistics[],
+  { latencies }: { readonly latencies: boolean },
+): readonly Family[] {
   const versions = models.map((model) => ({ model, labels: versionLabels(model) }));
   const perVersion = ({ name, type, help, value }: PerVersion): Family => ({
     name,
@@ -96,7 +102,8 @@ export function modelFamilies(models: readonly ModelStatistics[]): readonly Fami
         REASONS.map((reason) => ({ labels: labels.withReason(reason), value: failures[reason] })),
       ),
     },
-    ...COUNTS.map(perVersion),
+    ...COUNTS.filter(({ name }) => latencies || !DURATION.test(name)).map(perVersion),
+    ...firstResponses(versions),
     {
       name: 'nereid_batches_total',
       type: 'counter',
@@ -119,11 +126,36 @@ export function modelFamilies(models: readonly ModelStatistics[]): readonly Fami
   ];
 }
 
-/** Labels of one version as they are written, ascending by name: tags, batch size, model, reason, version. */
+/** One histogram for each version that measures; no family where none does. */
+function firstResponses(versions: readonly Version[]): Family[] {
+  const series = versions.flatMap(({ model: { firstResponseMs }, labels }): Series[] => {
+    if (firstResponseMs === undefined) return [];
+    const { buckets, count, sum } = firstResponseMs;
+    return [
+      ...[...buckets, { bound: Number.POSITIVE_INFINITY, count }].map(
+        (bucket): Series => ({ suffix: '_bucket', labels: labels.withBound(bucket.bound), value: bucket.count }),
+      ),
+      { suffix: '_sum', labels: labels.plain, value: sum },
+      { suffix: '_count', labels: labels.plain, value: count },
+    ];
+  });
+  const help = 'Whole milliseconds from arrival to the first response, failures included';
+  return series.length === 0
+    ? []
+    : [{ name: 'nv_inference_first_response_histogram_ms', type: 'histogram', help, series }];
+}
+
+interface Version {
+  readonly model: ModelStatistics;
+  readonly labels: VersionLabels;
+}
+
+/** Labels of one version as they are written, ascending by name: tags, batch size, bound, model, reason, version. */
 interface VersionLabels {
   readonly plain: string;
   withReason(reason: string): string;
   withBatchSize(batchSize: number): string;
+  withBound(bound: number): string;
 }
 
 function versionLabels({ name, version, metricTags }: ModelStatistics): VersionLabels {
@@ -138,6 +170,7 @@ function versionLabels({ name, version, metricTags }: ModelStatistics): VersionL
     plain: `{${start}${model},${end}}`,
     withReason: (reason) => `{${start}${model},reason="${reason}",${end}}`,
     withBatchSize: (batchSize) => `{${start}batch_size="${batchSize}",${model},${end}}`,
+    withBound: (bound) => `{${start}le="${formatNumber(bound)}",${model},${end}}`,
   };
 }
 

@@ -1,18 +1,16 @@
 import type { ProcessSample } from './process-monitor.ts';
 import { type Family, formatLabel, type Series } from './text.ts';
 
-/** What a sample becomes. There is no pinned memory on the CPU: its families are there, and 0. */
-export function processFamilies(sample: ProcessSample): readonly Family[] {
-  const { cpuUtilization, eventLoopDelay } = sample;
+/**
+ * What a sample becomes, in the order of Triton. There is no pinned memory on the CPU: its families are there, and 0.
+ * @param cpu  whether those of the machine's CPUs and memory are among them
+ */
+export function processFamilies(sample: ProcessSample, { cpu }: { readonly cpu: boolean }): readonly Family[] {
+  const { eventLoopDelay } = sample;
   return [
     gauge('nv_pinned_memory_pool_total_bytes', { help: 'Bytes of the pool of pinned memory', value: 0 }),
     gauge('nv_pinned_memory_pool_used_bytes', { help: 'Bytes used of the pool of pinned memory', value: 0 }),
-    gauge('nv_cpu_utilization', {
-      help: 'Part of the CPU time of the machine that is used, 0 to 1',
-      value: cpuUtilization,
-    }),
-    gauge('nv_cpu_memory_total_bytes', { help: 'Bytes of memory of the machine', value: sample.memoryTotalBytes }),
-    gauge('nv_cpu_memory_used_bytes', { help: 'Bytes of memory used on the machine', value: sample.memoryUsedBytes }),
+    ...(cpu ? machineFamilies(sample) : []),
     {
       name: 'nereid_event_loop_delay_seconds',
       type: 'gauge',
@@ -27,6 +25,17 @@ export function processFamilies(sample: ProcessSample): readonly Family[] {
       help: 'Bytes that the process holds outside of the JS heap for JS objects: tensors, buffers of sockets',
       value: sample.externalMemoryBytes,
     }),
+  ];
+}
+
+function machineFamilies({ cpuUtilization, memoryTotalBytes, memoryUsedBytes }: ProcessSample): readonly Family[] {
+  return [
+    gauge('nv_cpu_utilization', {
+      help: 'Part of the CPU time of the machine that is used, 0 to 1',
+      value: cpuUtilization,
+    }),
+    gauge('nv_cpu_memory_total_bytes', { help: 'Bytes of memory of the machine', value: memoryTotalBytes }),
+    gauge('nv_cpu_memory_used_bytes', { help: 'Bytes of memory used on the machine', value: memoryUsedBytes }),
   ];
 }
 

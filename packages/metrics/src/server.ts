@@ -4,14 +4,14 @@ import type { AddressInfo } from 'node:net';
 import { type Logger, silentLogger } from '@nereid/core';
 import type { InferenceEngine } from '@nereid/serving';
 import { ProcessMonitor } from './process-monitor.ts';
-import { renderMetrics } from './render.ts';
+import { type MetricsSelection, renderMetrics } from './render.ts';
 
 /** For the head of a request, and for the whole of it. */
 const PATIENCE_MS = 10_000;
 /** Longer than collectors usually wait between two scrapes. */
 const IDLE_MS = 120_000;
 
-export interface MetricsServerOptions {
+export interface MetricsServerOptions extends MetricsSelection {
   readonly engine: Pick<InferenceEngine, 'statistics'>;
   /** Milliseconds between two readings of the machine's CPU time. Default 2000. */
   readonly intervalMs?: number;
@@ -46,12 +46,14 @@ export function createMetricsServer(options: MetricsServerOptions): MetricsServe
 
 class Endpoint implements MetricsServer {
   readonly #engine: Pick<InferenceEngine, 'statistics'>;
+  readonly #selection: MetricsSelection;
   readonly #logger: Logger;
   readonly #monitor: ProcessMonitor;
   readonly #server: Server;
 
-  constructor({ engine, intervalMs = 2000, logger = silentLogger }: MetricsServerOptions) {
+  constructor({ engine, intervalMs = 2000, logger = silentLogger, ...selection }: MetricsServerOptions) {
     this.#engine = engine;
+    this.#selection = selection;
     this.#logger = logger;
     this.#monitor = new ProcessMonitor(intervalMs);
     const limits = { headersTimeout: PATIENCE_MS, requestTimeout: PATIENCE_MS, keepAliveTimeout: IDLE_MS };
@@ -105,7 +107,7 @@ class Endpoint implements MetricsServer {
 
   #render(): string | undefined {
     try {
-      return renderMetrics(this.#engine, this.#monitor.sample());
+      return renderMetrics(this.#engine, { ...this.#selection, sample: this.#monitor.sample() });
     } catch (thrown) {
       this.#logger.error({ err: thrown }, `metrics met a defect: ${String(thrown)}`);
       return undefined;

@@ -3,9 +3,11 @@
  * line feed. Source: Prometheus documentation, "Exposition formats".
  */
 
-export type FamilyType = 'counter' | 'gauge';
+export type FamilyType = 'counter' | 'gauge' | 'histogram';
 
 export interface Series {
+  /** What follows the name of the family; none by default. */
+  readonly suffix?: '_bucket' | '_count' | '_sum';
   /** As they are written, with their braces; '' for none. */
   readonly labels: string;
   readonly value: number;
@@ -24,7 +26,7 @@ export function renderFamilies(families: readonly Family[]): string {
   let text = '';
   for (const { name, type, help, series } of families) {
     text += `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
-    for (const { labels, value } of series) text += `${name}${labels} ${formatNumber(value)}\n`;
+    for (const { suffix = '', labels, value } of series) text += `${name}${suffix}${labels} ${formatNumber(value)}\n`;
   }
   return text;
 }
@@ -38,7 +40,8 @@ function escapeValue(value: string): string {
   return /[\\"\n]/.test(value) ? value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n') : value;
 }
 
-function formatNumber(value: number): string {
+/** As JavaScript does, but for infinities. */
+export function formatNumber(value: number): string {
   if (value === Number.POSITIVE_INFINITY) return '+Inf';
   if (value === Number.NEGATIVE_INFINITY) return '-Inf';
   return String(value);

@@ -161,7 +161,7 @@ describe('labels', () => {
 });
 
 test('a sample of the process adds its families; numbers are written as they are', () => {
-  const text = renderMetrics(engineOf(), SAMPLE);
+  const text = renderMetrics(engineOf(), { sample: SAMPLE });
   expect(typesOf(text)).toEqual([...MODEL_FAMILIES, ...PROCESS_FAMILIES]);
   expect(seriesOf(text)).toEqual([
     'nv_pinned_memory_pool_total_bytes 0',
@@ -177,6 +177,35 @@ test('a sample of the process adds its families; numbers are written as they are
 });
 
 test('what is not known of the machine has no series', () => {
-  const series = seriesOf(renderMetrics(engineOf(), { ...SAMPLE, cpuUtilization: undefined }));
+  const series = seriesOf(renderMetrics(engineOf(), { sample: { ...SAMPLE, cpuUtilization: undefined } }));
   expect(series.filter((line) => line.startsWith('nv_cpu_utilization'))).toEqual([]);
+});
+
+test('families of the CPU and counters of durations are left out on request, and no others', () => {
+  const types = typesOf(renderMetrics(engineOf(), { sample: SAMPLE, cpu: false, counterLatencies: false }));
+  const left = [...MODEL_FAMILIES, ...PROCESS_FAMILIES].filter((family) => !/nv_cpu_|_duration_us/.test(family));
+  expect(types).toEqual(left);
+});
+
+test('a histogram has its buckets, the sum and the count, of the versions that measure', () => {
+  const firstResponseMs = {
+    buckets: [
+      { bound: 0.5, count: 1 },
+      { bound: 100, count: 3 },
+    ],
+    count: 4,
+    sum: 777,
+  };
+  const text = renderMetrics(
+    engineOf(statisticsOf({ metricTags: new Map([['team', 'a']]), firstResponseMs }), statisticsOf({ name: 'other' })),
+  );
+  const name = 'nv_inference_first_response_histogram_ms';
+  expect(typesOf(text)).toContain(`${name} histogram`);
+  expect(seriesOf(text).filter((line) => line.startsWith(name))).toEqual([
+    `${name}_bucket{_team="a",le="0.5",model="m",version="1"} 1`,
+    `${name}_bucket{_team="a",le="100",model="m",version="1"} 3`,
+    `${name}_bucket{_team="a",le="+Inf",model="m",version="1"} 4`,
+    `${name}_sum{_team="a",model="m",version="1"} 777`,
+    `${name}_count{_team="a",model="m",version="1"} 4`,
+  ]);
 });

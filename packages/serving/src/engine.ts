@@ -65,6 +65,14 @@ export interface ResponseStatistics {
  */
 export type FailureReason = 'REJECTED' | 'CANCELED' | 'BACKEND' | 'OTHER';
 
+/** Values counted into buckets. */
+export interface HistogramStatistics {
+  /** Ascending by bound; each counts all values up to its bound, those of the buckets before it included. */
+  readonly buckets: readonly { readonly bound: number; readonly count: number }[];
+  readonly count: number;
+  readonly sum: number;
+}
+
 export interface ModelStatistics {
   readonly name: string;
   readonly version: string;
@@ -94,6 +102,8 @@ export interface ModelStatistics {
   readonly responses: readonly ResponseStatistics[];
   /** How the dynamic batcher formed batches and why it closed them; absent without one. */
   readonly batching?: BatchingStatistics;
+  /** Whole milliseconds from the arrival of requests to their first response or their failure; absent unless the engine measures them. */
+  readonly firstResponseMs?: HistogramStatistics;
 }
 
 /**

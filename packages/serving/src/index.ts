@@ -11,6 +11,7 @@ export type { Classification, WantedClasses } from './classification.ts';
 export type {
   BatchStatistics,
   FailureReason,
+  HistogramStatistics,
   InferenceEngine,
   ModelIndexEntry,
   ModelMetadata,

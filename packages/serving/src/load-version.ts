@@ -14,6 +14,7 @@ import type { ModelVersion } from '@nereid/repository';
 import { type BatchStrategyOptions, openStrategy } from './batch-strategy/open.ts';
 import { type Completion, completeVersion } from './complete-version.ts';
 import { ServingError } from './errors.ts';
+import { FirstResponseTimes, firstResponseBounds } from './first-response.ts';
 import { type Labels, readLabels } from './labels.ts';
 import { LoadedVersion } from './loaded-version.ts';
 import { closeModel, type OpenInstance, type OpenModel, openInstance } from './open-instance.ts';
@@ -38,6 +39,7 @@ export interface LoadContext {
   readonly batchStrategies: BatchStrategyOptions;
   /** Shared by all models; undefined without limits. */
   readonly rateLimiter: RateLimiter | undefined;
+  readonly measureFirstResponses: boolean;
 }
 
 /** One version to load. */
@@ -160,7 +162,10 @@ async function assemble(
   const { name, config, version, modelDirectory } = plan;
   const { statistics } = reports;
   const loadSeconds = (clock.nowMicros() - from.startedMicros) / 1e6;
-  const parts = { ...opened, scheduler, check, statistics, clock, loadSeconds };
+  const firstResponses = context.measureFirstResponses
+    ? new FirstResponseTimes(firstResponseBounds(plan.config, logger))
+    : undefined;
+  const parts = { ...opened, scheduler, check, statistics, firstResponses, clock, loadSeconds };
   return new LoadedVersion({ name, version: version.version, modelDirectory, config, labels, ...parts });
 }
 

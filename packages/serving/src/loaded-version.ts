@@ -12,6 +12,7 @@ import type { ModelConfig } from '@nereid/model-config';
 import { resolveInside } from '@nereid/repository';
 import type { ModelStatistics } from './engine.ts';
 import { ServingError } from './errors.ts';
+import type { FirstResponseTimes } from './first-response.ts';
 import type { Labels } from './labels.ts';
 import { closeModel, type OpenModel } from './open-instance.ts';
 import type { VersionScheduler } from './open-scheduler.ts';
@@ -27,6 +28,8 @@ export interface LoadedVersionInit extends OpenModel {
   readonly scheduler: VersionScheduler;
   readonly check: RequestCheck;
   readonly statistics: VersionStatistics;
+  /** Undefined where nobody asked for them. */
+  readonly firstResponses: FirstResponseTimes | undefined;
   readonly clock: Clock;
   readonly loadSeconds: number;
 }
@@ -49,6 +52,7 @@ export class LoadedVersion implements RequestObserver {
   readonly #clock: Clock;
   readonly #scheduler: VersionScheduler;
   readonly #statistics: VersionStatistics;
+  readonly #firstResponses: FirstResponseTimes | undefined;
   /** What a signature remembers instead of the version itself, so that a front end's cache keeps no unloaded model alive. */
   readonly #seal = Object.freeze({});
   #inFlight = 0;
@@ -66,6 +70,7 @@ export class LoadedVersion implements RequestObserver {
     this.#clock = init.clock;
     this.#scheduler = init.scheduler;
     this.#statistics = init.statistics;
+    this.#firstResponses = init.firstResponses;
   }
 
   /** Requests accepted and not yet answered finally. */
@@ -94,6 +99,7 @@ export class LoadedVersion implements RequestObserver {
 
   /** Called by the request after its responder. */
   responded(request: InferenceRequest, _response: InferenceResponse | undefined, final: boolean): void {
+    this.#firstResponses?.responded(request, { nowMicros: this.#clock.nowMicros(), final });
     if (!final) return;
     this.#statistics.succeeded(request, this.#clock.nowMicros());
     this.#release();
@@ -101,7 +107,9 @@ export class LoadedVersion implements RequestObserver {
 
   /** Called by the request after its responder. */
   failed(request: InferenceRequest, error: InferenceServerError): void {
-    this.#statistics.failed(request, error, this.#clock.nowMicros());
+    const nowMicros = this.#clock.nowMicros();
+    this.#firstResponses?.responded(request, { nowMicros, final: true });
+    this.#statistics.failed(request, error, nowMicros);
     this.#release();
   }
 
@@ -132,7 +140,12 @@ export class LoadedVersion implements RequestObserver {
     const { loadSeconds } = this.#init;
     const { batching, queued: pending } = this.#scheduler;
     const counted = { name, version, metricTags, loadSeconds, pending, ...this.#statistics.snapshot() };
-    return batching === undefined ? counted : { ...counted, batching };
+    const firstResponseMs = this.#firstResponses?.snapshot();
+    return {
+      ...counted,
+      ...(batching !== undefined && { batching }),
+      ...(firstResponseMs !== undefined && { firstResponseMs }),
+    };
   }
 
   /**

@@ -51,6 +51,8 @@ export interface EngineOptions {
   readonly gpus?: readonly number[] | undefined;
   /** Largest label file, warmup file and warmup tensor; a larger one fails its version. Default 64 MiB. */
   readonly maxFileBytes?: number | undefined;
+  /** Whether the time to the first response of each request is counted into the histograms of the statistics. Default false. */
+  readonly measureFirstResponses?: boolean | undefined;
   /** Most instances of one version, as each may cost a thread; more fail the version. Default 1024. */
   readonly maxInstances?: number | undefined;
 }
@@ -97,6 +99,7 @@ export class ServingEngine implements InferenceEngine, AsyncDisposable {
       rateLimiter: options.rateLimit && new RateLimiter(options.rateLimit),
       maxFileBytes: options.maxFileBytes ?? 64 * 1024 * 1024,
       maxInstances: options.maxInstances ?? 1024,
+      measureFirstResponses: options.measureFirstResponses ?? false,
       batchStrategies: options.batchStrategies ?? {},
       prepare: {
         backends,

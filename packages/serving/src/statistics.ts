@@ -11,7 +11,7 @@ import { ResponseCounts } from './response-statistics.ts';
 /** What is counted here, of one version. */
 export type VersionCounts = Omit<
   ModelStatistics,
-  'name' | 'version' | 'metricTags' | 'loadSeconds' | 'pending' | 'batching'
+  'name' | 'version' | 'metricTags' | 'loadSeconds' | 'pending' | 'batching' | 'firstResponseMs'
 >;
 
 interface BatchCounters {

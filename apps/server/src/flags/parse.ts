@@ -98,7 +98,8 @@ function read(name: string, flag: Flag, text: string | undefined): unknown {
   }
 }
 
-function readBool(name: string, text: string): boolean {
+/** @throws {UsageError} for what is none of six spellings */
+export function readBool(name: string, text: string): boolean {
   const word = text.toLowerCase();
   if (TRUE.has(word)) return true;
   if (FALSE.has(word)) return false;

@@ -377,6 +377,19 @@ export const FLAGS = {
     group: 'Metrics',
     help: 'Time between two readings of the use of the CPU.',
   },
+  'allow-cpu-metrics': {
+    kind: 'bool',
+    default: true,
+    group: 'Metrics',
+    help: 'Tell the use of the CPUs and of the memory of the machine (nv_cpu_...).',
+  },
+  'metrics-config': {
+    kind: 'list',
+    default: [],
+    placeholder: 'KEY=VALUE',
+    group: 'Metrics',
+    help: 'counter_latencies=BOOL (true): counters of durations; histogram_latencies=BOOL (false): time to the first response. Repeatable.',
+  },
 
   'max-queue-size': {
     kind: 'int',
@@ -475,10 +488,6 @@ export const FLAGS = {
   'grpc-max-connection-age': ignored('connections stay as long as their clients want, in this version'),
   'grpc-max-connection-age-grace': ignored('connections stay as long as their clients want, in this version'),
   'allow-gpu-metrics': ignored('there are no metrics of GPUs in this version'),
-  'allow-cpu-metrics': ignored('metrics of the CPU are served with the others'),
-  'metrics-config': ignored(
-    'counters and gauges are always served, and histograms and summaries are not part of this version',
-  ),
   'trace-config': ignored(NO_TRACE),
   'trace-file': ignored(NO_TRACE),
   'trace-level': ignored(NO_TRACE),
