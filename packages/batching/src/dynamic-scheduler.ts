@@ -138,7 +138,9 @@ export class DynamicScheduler implements Scheduler {
 
   #free({ instance, slots, batch, startedMicros }: FreedSlots): void {
     const nowMicros = this.#clock.nowMicros();
-    const finished = { rows: batch[0]?.batch?.batchSize ?? 0, ranMicros: nowMicros - startedMicros };
+    // Whoever ran alone has no company to keep.
+    const rows = batch.length > 1 ? (batch[0]?.batch?.batchSize ?? 0) : 0;
+    const finished = { rows, ranMicros: nowMicros - startedMicros };
     this.#driver.tell({ type: 'slots-free', instance, slots, finished, nowMicros });
   }
 

@@ -110,6 +110,17 @@ it.each<[string, DynamicFixtureOptions]>([
   expect(sizes(made)).toEqual([8, 1]);
 });
 
+it('nobody waits for one that ran alone, however many rows it had', async () => {
+  const made = await fixture();
+  made.send('a', { rows: 4 });
+  await made.endTurn();
+  await made.clock.elapse(100);
+  expect(made.asked).toEqual([]);
+  made.send('b');
+  await made.endTurn();
+  expect(sizes(made)).toEqual([1, 1]);
+});
+
 it('as many as the batch had do not wait', async () => {
   const made = await fixture();
   await made.run(2, 2);
