@@ -1,13 +1,17 @@
 /**
  * The log: pino underneath, lines as Triton writes them or JSON. Information and verbose lines go to stdout, warnings and errors to stderr; all to the file
  * when one is named. Control characters of messages are escaped, so that a model name or request id cannot forge a line.
+ *
+ * Lines are written in the background: a reader that is slow does not hold up the server. When too many wait, new ones are dropped and counted, and the
+ * count is told.
  */
-import { closeSync, openSync, writeSync } from 'node:fs';
-import type { Logger } from '@nereid/core';
+import type { LogChanges, LogControl, Logger, LogLineFormat, LogSettings } from '@nereid/core';
 import { pino } from 'pino';
-import { StartError } from './errors.ts';
+import { chosenLevel, LEVELS, type ModelLogLevel } from './log-levels.ts';
+import { humanLine } from './log-line.ts';
+import { LogSink, openLogFile } from './log-sink.ts';
 
-export type LogFormat = 'auto' | 'default' | 'ISO8601' | 'json';
+export type LogFormat = 'auto' | LogLineFormat;
 
 export interface LogOptions {
   readonly format: LogFormat;
@@ -18,88 +22,114 @@ export interface LogOptions {
   readonly error: boolean;
   /** Path to append to; '' is the console. */
   readonly file: string;
+  /** What is logged of these models, in place of what is logged of all; none by default. */
+  readonly models?: ReadonlyMap<string, ModelLogLevel>;
+  /** Bytes of lines that may wait for a slow reader. Default 16 MiB. */
+  readonly maxWaitingBytes?: number;
 }
 
-export interface Log extends Logger {
-  readonly format: Exclude<LogFormat, 'auto'>;
+export interface Log extends Logger, LogControl {
+  readonly format: LogLineFormat;
+  /** Whether a verbose line may be wanted. */
+  readonly isVerbose: boolean;
   /** Writes text as it is, where information goes; also when information is turned off. */
   print(text: string): void;
-  close(): void;
+  /** Resolves when what waits is written. No line is taken after it. */
+  close(): Promise<void>;
 }
 
-const LEVELS = { debug: 20, info: 30, warn: 40, error: 50 } as const;
+const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 
 /** @throws {StartError} when the file cannot be opened */
 export function openLog(options: LogOptions): Log {
-  const fd = options.file === '' ? undefined : openFile(options.file);
-  const format = chooseFormat(options.format, fd === undefined && process.stdout.isTTY);
-  const write = (line: string) => {
-    const { level } = JSON.parse(line) as { level: number };
-    if (isOff(level, options)) return;
-    writeSync(fd ?? (level >= LEVELS.warn ? 2 : 1), format === 'json' ? line : `${humanLine(line, format)}\n`);
-  };
-  const logger = pino({ level: options.verbose > 0 ? 'debug' : 'info', base: { pid: process.pid } }, { write });
-  return Object.assign(logger, {
-    format,
-    print: (text: string) => void writeSync(fd ?? 1, text),
-    close: () => fd !== undefined && closeSync(fd),
-  });
+  return new PinoLog(options);
 }
 
-function openFile(file: string): number {
-  try {
-    return openSync(file, 'a');
-  } catch (error) {
-    throw new StartError(
-      `the log file cannot be opened: ${(error as Error).message}; name a writable path with --log-file`,
-    );
+class PinoLog implements Log {
+  readonly #pino: pino.Logger;
+  readonly #out: LogSink;
+  /** Warnings and errors; `#out` when there is a file. */
+  readonly #err: LogSink;
+  readonly #models: ReadonlyMap<string, ModelLogLevel>;
+  #settings: LogSettings;
+
+  constructor({ file, format, verbose, info, warning, error, models = new Map(), maxWaitingBytes }: LogOptions) {
+    const fd = file === '' ? undefined : openLogFile(file);
+    const sink = {
+      maxWaitingBytes: maxWaitingBytes ?? MAX_WAITING_BYTES,
+      onDropped: (lines: number) => this.#tell(lines),
+    };
+    this.#out = new LogSink(fd ?? 1, sink);
+    this.#err = fd === undefined ? new LogSink(2, sink) : this.#out;
+    this.#models = models;
+    const chosen = chooseFormat(format, fd === undefined && process.stdout.isTTY);
+    this.#settings = { file, info, warning, error, verboseLevel: verbose, format: chosen };
+    this.#pino = pino({ base: { pid: process.pid } }, { write: (line: string) => this.#write(line) });
+    this.#setLevel();
+  }
+
+  get format(): LogLineFormat {
+    return this.#settings.format;
+  }
+
+  get isVerbose(): boolean {
+    return this.#pino.isLevelEnabled('debug');
+  }
+
+  get settings(): LogSettings {
+    return this.#settings;
+  }
+
+  update(changes: LogChanges): void {
+    this.#settings = { ...this.#settings, ...changes };
+    this.#setLevel();
+  }
+
+  debug(fields: object, message: string): void {
+    this.#pino.debug(fields, message);
+  }
+
+  info(fields: object, message: string): void {
+    this.#pino.info(fields, message);
+  }
+
+  warn(fields: object, message: string): void {
+    this.#pino.warn(fields, message);
+  }
+
+  error(fields: object, message: string): void {
+    this.#pino.error(fields, message);
+  }
+
+  print(text: string): void {
+    this.#out.write(text);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...new Set([this.#out, this.#err])].map((sink) => sink.close()));
+  }
+
+  /** A verbose line costs nothing while nobody wants one. */
+  #setLevel(): void {
+    const isVerbose = this.#settings.verboseLevel > 0 || [...this.#models.values()].includes('verbose');
+    this.#pino.level = isVerbose ? 'debug' : 'info';
+  }
+
+  #tell(dropped: number): void {
+    this.warn({ dropped }, 'lines were dropped: the log is read more slowly than it is written');
+  }
+
+  #write(line: string): void {
+    const parsed = JSON.parse(line) as { level: number; model?: unknown };
+    const own = typeof parsed.model === 'string' ? this.#models.get(parsed.model) : undefined;
+    if (!chosenLevel(parsed.level, own, this.#settings)) return;
+    const { format } = this.#settings;
+    const sink = parsed.level >= LEVELS.warn ? this.#err : this.#out;
+    sink.write(format === 'json' ? line : `${humanLine(line, format)}\n`);
   }
 }
 
-function chooseFormat(format: LogFormat, onTerminal: boolean): Exclude<LogFormat, 'auto'> {
+function chooseFormat(format: LogFormat, onTerminal: boolean): LogLineFormat {
   if (format !== 'auto') return format;
   return onTerminal ? 'default' : 'json';
-}
-
-function isOff(level: number, options: LogOptions): boolean {
-  if (level >= LEVELS.error) return !options.error;
-  if (level >= LEVELS.warn) return !options.warning;
-  return level >= LEVELS.info && !options.info;
-}
-
-/** `I1129 22:15:01.123456 4711] message model=mlp version=1`, or the ISO 8601 form of it. */
-function humanLine(json: string, format: 'default' | 'ISO8601'): string {
-  const { level, time, pid, msg, err, ...fields } = JSON.parse(json) as {
-    level: number;
-    time: number;
-    pid: number;
-    msg: string;
-    err?: LoggedError;
-  };
-  const letter = level >= LEVELS.error ? 'E' : level >= LEVELS.warn ? 'W' : 'I';
-  const iso = new Date(time).toISOString();
-  const stamp =
-    format === 'ISO8601'
-      ? `${iso.slice(0, 19)}Z ${letter}`
-      : `${letter}${iso.slice(5, 7)}${iso.slice(8, 10)} ${iso.slice(11, 23)}000`;
-  const details = Object.entries(fields).map(
-    ([key, value]) => ` ${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
-  );
-  return `${stamp} ${pid}] ${escapeControls(msg + details.join('') + errorText(err))}`;
-}
-
-interface LoggedError {
-  readonly code?: string;
-  readonly stack: string;
-}
-
-/** Errors of ours are told by the message; of a stranger the whole stack is wanted. */
-function errorText(error: LoggedError | undefined): string {
-  return error === undefined || error.code !== undefined ? '' : ` ${error.stack}`;
-}
-
-function escapeControls(text: string): string {
-  return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, (character) =>
-    JSON.stringify(character).slice(1, -1),
-  );
 }

@@ -20,6 +20,7 @@ export async function openGrpc(
   const settings = {
     engine,
     logger: log,
+    log,
     maxMessageBytes,
     maxInflatedBytes: maxInputBytes,
     limits: { maxContentsBytes: maxInputBytes },

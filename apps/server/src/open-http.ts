@@ -24,6 +24,7 @@ export async function openHttp(
   const front = {
     engine,
     logger: log,
+    log,
     serverName: http.id,
     allowWeightUpdates: http.allowWeightUpdates,
     sharedMemory: http.sharedMemory,

@@ -8,6 +8,7 @@ import type { ParsedFlags } from './flags/parse.ts';
 import { FLAGS, type Flag, type FlagName } from './flags/table.ts';
 import { type GrpcFrontOptions, grpcFromFlags } from './grpc-options.ts';
 import type { LogOptions } from './log.ts';
+import { readModelLevels } from './log-levels.ts';
 import { type MetricsFrontOptions, metricsFromFlags } from './metrics-options.ts';
 import { readRateLimit } from './rate-limit.ts';
 import { readForwardPattern, readRestrictions } from './restrictions.ts';
@@ -76,6 +77,8 @@ export interface ServerOptions {
   /** Undefined serves no metrics. */
   readonly metrics: MetricsFrontOptions | undefined;
   readonly log: LogOptions;
+  /** Whether each inference is logged as information. */
+  readonly accessLog: boolean;
 }
 
 /**
@@ -137,6 +140,7 @@ export function optionsFromFlags({ values, given, files }: ParsedFlags): {
       grpc,
       metrics,
       log: logOptions(values),
+      accessLog: values['access-log'],
     },
     warnings,
   };
@@ -191,6 +195,7 @@ function logOptions(values: ParsedFlags['values']): LogOptions {
     warning: values['log-warning'],
     error: values['log-error'],
     file: values['log-file'],
+    models: readModelLevels(values['log-model-level']),
   };
 }
 

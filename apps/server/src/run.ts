@@ -42,7 +42,7 @@ export async function runServer(argv: readonly string[]): Promise<number> {
     log.error({}, error.message);
     return 1;
   } finally {
-    log.close();
+    await log.close();
     // A model that still runs would keep the process.
     if (!isClean) process.exit(1);
   }

@@ -4,6 +4,7 @@ import { usableGpus } from '@nereid/pytorch-backend';
 import { ModelRepository } from '@nereid/repository';
 import { createEngine, type ModelRow, type ServingEngine, type StopReport } from '@nereid/serving';
 import { openStrategyLibrary } from '@nereid/strategy-library';
+import { accessLog } from './access-log.ts';
 import { pytorchBackend } from './backends.ts';
 import { StartError, StoppedError } from './errors.ts';
 import type { Log } from './log.ts';
@@ -56,6 +57,7 @@ export async function startServer(
     },
     rateLimit: options.rateLimit,
     logger: log,
+    onFinished: accessLog(log, { isAsked: options.accessLog }),
     strictReadiness: options.strictReadiness,
     modelLoadConcurrency: options.modelLoadConcurrency,
     modelLoadRetryCount: options.modelLoadRetryCount,

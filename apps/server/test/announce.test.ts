@@ -20,17 +20,17 @@ const ROWS: readonly ModelRow[] = [
   },
 ];
 
-function announced(format: LogOptions['format']): readonly string[] {
+async function announced(format: LogOptions['format']): Promise<readonly string[]> {
   const file = join(folder, `${format}.log`);
   const log = openLog({ format, verbose: 0, info: true, warning: true, error: true, file });
   announceModels(ROWS, log);
-  log.close();
+  await log.close();
   return readFileSync(file, 'utf8').trimEnd().split('\n');
 }
 
 describe('the models are announced', () => {
-  test('as a table for people', () => {
-    expect(announced('default')).toEqual([
+  test('as a table for people', async () => {
+    expect(await announced('default')).toEqual([
       '+--------+---------+-------------+-----------+---------+--------------+',
       '| Model  | Version | State       | Instances | Threads | Reason       |',
       '+--------+---------+-------------+-----------+---------+--------------+',
@@ -40,8 +40,8 @@ describe('the models are announced', () => {
     ]);
   });
 
-  test('as lines of JSON for programs', () => {
-    const [broken, mlp] = announced('json').map((line) => JSON.parse(line));
+  test('as lines of JSON for programs', async () => {
+    const [broken, mlp] = (await announced('json')).map((line) => JSON.parse(line));
     expect(broken).toMatchObject({ msg: 'model', model: 'broken', reason: 'no such file', instances: 0 });
     expect(mlp).toMatchObject({ msg: 'model', model: 'mlp', version: '1', state: 'READY', instances: 1, threads: 2 });
   });

@@ -4,7 +4,6 @@ import type { Exchange } from './recording.ts';
 /** Exchanges about parts that are not served yet: matched by the beginning of their name. */
 export const NOT_SERVED: Readonly<Record<string, string>> = {
   'trace setting': 'tracing',
-  logging: 'the logging endpoint',
 };
 
 export function notServed(exchange: Exchange): string | undefined {
@@ -36,6 +35,7 @@ export const DIFFERENCES: readonly Difference[] = [
     paths: ['$.sequence_batching.state[0].initial_state[0].dims'],
   },
   { name: 'index bad body', reason: MALFORMED, status: 400 },
+  { name: 'logging bad', reason: MALFORMED, status: 400 },
   ...['bool', 'uint8', 'int8', 'int16', 'int32', 'int64', 'fp32', 'fp64'].flatMap((type) => [
     { name: `${type} json wrong count`, reason: MALFORMED, status: 400 },
     { name: `${type} json too many`, reason: MALFORMED, status: 400 },
@@ -89,6 +89,4 @@ export const GRPC_DIFFERENCES: readonly GrpcDifference[] = [
       '$.response.model_stats[0].batch',
     ],
   },
-  { name: 'log settings', reason: 'the logging calls are not served yet', code: 'UNIMPLEMENTED' },
-  { name: 'log settings set', reason: 'the logging calls are not served yet', code: 'UNIMPLEMENTED' },
 ];

@@ -26,6 +26,14 @@ export {
   type TypedArrayOf,
 } from './datatypes.ts';
 export { type ErrorCode, InferenceServerError } from './errors.ts';
+export {
+  type LogChanges,
+  type LogControl,
+  type LogLineFormat,
+  type LogSettings,
+  logSettingsDocument,
+  readLogChanges,
+} from './log-settings.ts';
 export { type Logger, silentLogger } from './logger.ts';
 export { nearestName } from './nearest-name.ts';
 export {
@@ -37,6 +45,7 @@ export {
   type ParameterValue,
   type RequestAnswer,
   type RequestObserver,
+  type RequestOrigin,
   RequestSignature,
   type Responder,
 } from './request.ts';

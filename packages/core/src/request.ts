@@ -28,8 +28,18 @@ export interface InferenceResponse {
   release?(): void;
 }
 
+/** Where a request came from. */
+export interface RequestOrigin {
+  /** `http`, `grpc`. */
+  readonly protocol: string;
+  /** IP address of the client; undefined when it has gone. */
+  readonly address: string | undefined;
+}
+
 /** What a front end implements to receive the answers of a request. It must not throw: whoever answers has other requests to answer. */
 export interface Responder {
+  /** For the log, which asks only when it writes a line about the request. */
+  readonly origin?: RequestOrigin;
   /** `response` is undefined when the final mark comes alone. Ownership of `response` passes to the responder (see `release`). */
   respond(request: InferenceRequest, response: InferenceResponse | undefined, final: boolean): void;
   /** The request failed; no further answer follows. */
@@ -154,6 +164,11 @@ export class InferenceRequest {
     this.parameters = init.parameters ?? NO_PARAMETERS;
     this.signature = init.signature;
     this.#responder = responder;
+  }
+
+  /** Undefined when its responder does not tell. */
+  get origin(): RequestOrigin | undefined {
+    return this.#responder.origin;
   }
 
   /** Whether the final answer was given. It may still wait at the gate. */

@@ -56,6 +56,11 @@ export class Call {
     return this.#status !== undefined;
   }
 
+  /** IP address of the client; undefined when it has gone. */
+  get remoteAddress(): string | undefined {
+    return this.#stream.session?.socket.remoteAddress;
+  }
+
   /** Bytes that wait for the client to read. */
   get waitingBytes(): number {
     return this.#stream.writableLength;

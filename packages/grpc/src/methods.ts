@@ -3,6 +3,7 @@ import { InferenceServerError } from '@nereid/core';
 import { modelConfigToMessage, modelConfigType } from '@nereid/model-config';
 import type { ModelMetadata, ModelStatistics, TensorMetadata } from '@nereid/serving';
 import { GrpcError } from './errors.ts';
+import { answerLogSettings } from './log-method.ts';
 import { MEMORY_ANSWERS } from './memory-methods.ts';
 import type { GrpcSettings } from './options.ts';
 import { type Answer, nameOf, type Plain, text } from './plain-message.ts';
@@ -47,9 +48,7 @@ const ANSWERS: Readonly<Record<string, Answer>> = {
   TraceSetting: () => {
     throw new GrpcError('not-allowed', 'tracing is not supported by this server');
   },
-  LogSettings: () => {
-    throw new GrpcError('unsupported', 'log settings are given when the server starts: see the --log options');
-  },
+  LogSettings: answerLogSettings,
 };
 
 /** Calls by path. */

@@ -1,4 +1,4 @@
-import { type Logger, silentLogger } from '@nereid/core';
+import { type LogControl, type Logger, silentLogger } from '@nereid/core';
 import { type ApiRestriction, ApiRestrictions, HeaderForwarding, type InferenceEngine } from '@nereid/serving';
 import { SharedMemoryRegions } from '@nereid/shared-memory';
 import manifest from '../package.json' with { type: 'json' };
@@ -20,6 +20,8 @@ export interface GrpcOptions {
   readonly sharedMemory?: SharedMemoryRegions;
   /** Told of failures that are not the client's. Silent by default. */
   readonly logger?: Logger;
+  /** The log whose settings clients may see and change. Default: none. */
+  readonly log?: LogControl | undefined;
   /** Longest message that is taken, in bytes. Default 2 GiB − 1. */
   readonly maxMessageBytes?: number;
   /** Longest message that a compressed one may become, in bytes. Default 64 MiB. */
@@ -39,7 +41,9 @@ export interface GrpcOptions {
   readonly extensions?: readonly string[];
 }
 
-export interface GrpcSettings extends Omit<Required<GrpcOptions>, 'limits' | 'restrictedProtocols' | 'forwardHeaders'> {
+export interface GrpcSettings
+  extends Omit<Required<GrpcOptions>, 'limits' | 'log' | 'restrictedProtocols' | 'forwardHeaders'> {
+  readonly log: LogControl | undefined;
   readonly limits: InferLimits;
   /** Undefined when every call is open. */
   readonly restrictions: ApiRestrictions | undefined;
@@ -50,12 +54,15 @@ export interface GrpcSettings extends Omit<Required<GrpcOptions>, 'limits' | 're
 /** Names and order of the original, without what is not implemented here. */
 const EXTENSIONS = [
   'classification',
+  'sequence',
   'model_repository',
+  'schedule_policy',
   'model_configuration',
   'system_shared_memory',
   'binary_tensor_data',
   'parameters',
   'statistics',
+  'logging',
 ];
 
 const MAX_MESSAGE_BYTES = 2 ** 31 - 1;
@@ -73,6 +80,7 @@ export function resolveOptions(options: GrpcOptions): GrpcSettings {
     forwarding: forwardHeaders === undefined ? undefined : new HeaderForwarding(forwardHeaders),
     sharedMemory,
     logger: options.logger ?? silentLogger,
+    log: options.log,
     maxMessageBytes: options.maxMessageBytes ?? MAX_MESSAGE_BYTES,
     maxInflatedBytes: Math.min(
       options.maxInflatedBytes ?? 64 * 1024 * 1024,
@@ -84,10 +92,13 @@ export function resolveOptions(options: GrpcOptions): GrpcSettings {
     maxStreamRequests: options.maxStreamRequests ?? 1024,
     serverName: options.serverName ?? 'nereid',
     serverVersion: options.serverVersion ?? manifest.version,
-    extensions: options.extensions ?? extensionsOf(sharedMemory),
+    extensions: options.extensions ?? extensionsOf({ sharedMemory, log: options.log }),
   };
 }
 
-function extensionsOf({ isEnabled }: SharedMemoryRegions): readonly string[] {
-  return isEnabled ? EXTENSIONS : EXTENSIONS.filter((name) => name !== 'system_shared_memory');
+function extensionsOf({ sharedMemory, log }: Pick<GrpcSettings, 'sharedMemory' | 'log'>): readonly string[] {
+  const absent = new Set<string>();
+  if (!sharedMemory.isEnabled) absent.add('system_shared_memory');
+  if (log === undefined) absent.add('logging');
+  return EXTENSIONS.filter((name) => !absent.has(name));
 }

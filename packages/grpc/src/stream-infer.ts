@@ -3,6 +3,7 @@ import {
   type InferenceRequestInit,
   type InferenceResponse,
   InferenceServerError,
+  type RequestOrigin,
   type Responder,
   withBatch,
 } from '@nereid/core';
@@ -82,6 +83,10 @@ export class StreamInfer implements CallHandler, Responder {
     this.#forwarded = init.forwarded;
     this.#settings = init.settings;
     this.#failsWhole = init.failsWhole;
+  }
+
+  get origin(): RequestOrigin {
+    return { protocol: 'grpc', address: this.#call.remoteAddress };
   }
 
   message(bytes: Buffer): void {

@@ -2,6 +2,7 @@ import {
   InferenceRequest,
   type InferenceResponse,
   type InferenceServerError,
+  type RequestOrigin,
   type Responder,
   type SharedMemoryTensors,
   withBatch,
@@ -41,6 +42,10 @@ export class UnaryInfer implements CallHandler, Responder {
     this.#call = init.call;
     this.#settings = init.settings;
     this.#forwarded = init.forwarded;
+  }
+
+  get origin(): RequestOrigin {
+    return { protocol: 'grpc', address: this.#call.remoteAddress };
   }
 
   message(bytes: Buffer): void {

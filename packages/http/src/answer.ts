@@ -8,7 +8,7 @@ export interface Answer {
   readonly status: number;
   readonly contentType: string;
   readonly body: string;
-  /** For 405: the method to use. */
+  /** For 405: the methods to use. */
   readonly allow?: string;
 }
 

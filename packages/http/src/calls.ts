@@ -9,6 +9,7 @@ import {
 } from '@nereid/protocol';
 import { type Answer, errorAnswer, healthAnswer, jsonAnswer } from './answer.ts';
 import { HttpError } from './errors.ts';
+import { answerLogging } from './logging-calls.ts';
 import { answerMemoryCall } from './memory-calls.ts';
 import type { HttpSettings } from './options.ts';
 import { parseJson } from './parse-json.ts';
@@ -16,9 +17,11 @@ import type { InferenceRoute, Route } from './routes.ts';
 
 export type CallRoute = Exclude<Route, InferenceRoute>;
 
-/** Whether the call reads a body. */
+const WITH_BODY: ReadonlySet<CallRoute['kind']> = new Set(['index', 'weights', 'memory-register', 'logging']);
+
+/** Whether the call reads the body of a POST. */
 export function takesBody(route: CallRoute): boolean {
-  return route.kind === 'index' || route.kind === 'weights' || route.kind === 'memory-register';
+  return WITH_BODY.has(route.kind);
 }
 
 /**
@@ -49,6 +52,8 @@ export function answerCall(route: CallRoute, body: string, settings: HttpSetting
       return jsonAnswer(encodeModelStatistics(engine.statistics()));
     case 'index':
       return jsonAnswer(encodeRepositoryIndex(index(body, settings)));
+    case 'logging':
+      return answerLogging(body, settings.log);
     case 'weights':
       return updateWeights(route, body, settings);
     case 'memory-status':

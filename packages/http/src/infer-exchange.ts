@@ -7,6 +7,7 @@ import {
   InferenceRequest,
   type InferenceResponse,
   type InferenceServerError,
+  type RequestOrigin,
   type Responder,
   type SharedMemoryTensors,
   withBatch,
@@ -57,6 +58,10 @@ export class InferExchange implements Responder, BodySink, Watcher {
     this.#reply = init.response;
     this.#state = init.state;
     this.#target = init.target;
+  }
+
+  get origin(): RequestOrigin {
+    return { protocol: 'http', address: this.#message.socket.remoteAddress };
   }
 
   /** Checks the head of the request and reads its body. */

@@ -1,4 +1,4 @@
-import { type Logger, silentLogger } from '@nereid/core';
+import { type LogControl, type Logger, silentLogger } from '@nereid/core';
 import type { ProtocolLimits } from '@nereid/protocol';
 import { type ApiRestriction, ApiRestrictions, HeaderForwarding, type InferenceEngine } from '@nereid/serving';
 import { SharedMemoryRegions } from '@nereid/shared-memory';
@@ -21,6 +21,8 @@ export interface NereidHttpOptions {
   readonly sharedMemory?: SharedMemoryRegions;
   /** Receives unexpected failures, whole; clients see a bland message. Default: drops them. */
   readonly logger?: Logger;
+  /** The log whose settings clients may see and change. Default: none. */
+  readonly log?: LogControl | undefined;
   /** `name` in the server metadata. Default `nereid`. */
   readonly serverName?: string;
   /** `version` in the server metadata. Default: that of this package. */
@@ -49,7 +51,8 @@ export interface NereidHttpOptions {
 
 /** Options with every default filled in. */
 export interface HttpSettings
-  extends Required<Omit<NereidHttpOptions, 'limits' | 'restrictedApis' | 'forwardHeaders' | 'corsOrigins'>> {
+  extends Required<Omit<NereidHttpOptions, 'limits' | 'log' | 'restrictedApis' | 'forwardHeaders' | 'corsOrigins'>> {
+  readonly log: LogControl | undefined;
   readonly limits: Partial<ProtocolLimits>;
   /** Undefined when every call is open. */
   readonly restrictions: ApiRestrictions | undefined;
@@ -67,12 +70,15 @@ const DEFAULT_MAX_BODY_BYTES = 2 ** 31 - 1;
 /** Names and order of the original, without what is not implemented here. */
 const EXTENSIONS = [
   'classification',
+  'sequence',
   'model_repository',
+  'schedule_policy',
   'model_configuration',
   'system_shared_memory',
   'binary_tensor_data',
   'parameters',
   'statistics',
+  'logging',
 ];
 
 export const SIZE_ADVICE = 'Use --http-max-input-size to increase the limit.';
@@ -90,9 +96,10 @@ export function resolveOptions(options: NereidHttpOptions): HttpSettings {
     cors: corsOrigins.length === 0 ? undefined : new Cors(corsOrigins),
     sharedMemory,
     logger: options.logger ?? silentLogger,
+    log: options.log,
     serverName: options.serverName ?? 'nereid',
     serverVersion: options.serverVersion ?? manifest.version,
-    extensions: options.extensions ?? extensionsOf(sharedMemory),
+    extensions: options.extensions ?? extensionsOf({ sharedMemory, log: options.log }),
     maxInputBytes,
     maxBodyBytes: options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES,
     limits: {
@@ -108,6 +115,9 @@ export function resolveOptions(options: NereidHttpOptions): HttpSettings {
   };
 }
 
-function extensionsOf({ isEnabled }: SharedMemoryRegions): readonly string[] {
-  return isEnabled ? EXTENSIONS : EXTENSIONS.filter((name) => name !== 'system_shared_memory');
+function extensionsOf({ sharedMemory, log }: Pick<HttpSettings, 'sharedMemory' | 'log'>): readonly string[] {
+  const absent = new Set<string>();
+  if (!sharedMemory.isEnabled) absent.add('system_shared_memory');
+  if (log === undefined) absent.add('logging');
+  return EXTENSIONS.filter((name) => !absent.has(name));
 }

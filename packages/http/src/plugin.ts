@@ -7,7 +7,7 @@ import { GenerateExchange } from './generate-exchange.ts';
 import { InferEndpoint } from './infer-endpoint.ts';
 import { type HttpSettings, type NereidHttpOptions, resolveOptions } from './options.ts';
 import { restrictionOf } from './restriction.ts';
-import { type InferenceRoute, isInference, matchRoute, methodOf, pathOf, type Route } from './routes.ts';
+import { type InferenceRoute, isInference, matchRoute, methodsOf, pathOf, type Route } from './routes.ts';
 
 /**
  * Fastify plugin that serves the v2 protocol under `/v2`. It works on any fastify instance; with `createServerFactory` inference also skips fastify's router.
@@ -81,10 +81,11 @@ class FastifyFront {
     if (route === undefined) return notFoundAnswer();
     const restriction = restrictionOf(route.kind, raw.headers, this.#settings);
     if (restriction !== undefined) return failureAnswer(restriction, this.#settings.logger);
-    const method = methodOf(route);
-    if (raw.method !== method || isInference(route)) return methodNotAllowedAnswer(method);
+    const methods = methodsOf(route);
+    const isTaken = methods.some((method) => method === raw.method);
+    if (!isTaken || isInference(route)) return methodNotAllowedAnswer(methods.join(', '));
     try {
-      const body = takesBody(route) ? await this.#readText(raw) : '';
+      const body = takesBody(route) && raw.method === 'POST' ? await this.#readText(raw) : '';
       return await answerCall(route, body, this.#settings);
     } catch (thrown) {
       return failureAnswer(thrown, this.#settings.logger);

@@ -20,6 +20,7 @@ const CATEGORIES: Readonly<Record<Route['kind'], ApiCategory>> = {
   load: 'model-repository',
   unload: 'model-repository',
   weights: 'model-repository',
+  logging: 'logging',
   'memory-status': 'shared-memory',
   'memory-register': 'shared-memory',
   'memory-unregister': 'shared-memory',

@@ -1,6 +1,7 @@
 /**
  * Paths of the protocol. `M` = `/v2/models/NAME[/versions/N]`:
- * `/v2` · `/v2/health/{live,ready}` · `M` · `M/{ready,config,stats,infer,generate,generate_stream,weights}` · `/v2/models/stats` · `/v2/repository[/REPO]/index` ·
+ * `/v2` · `/v2/health/{live,ready}` · `/v2/logging` · `M` · `M/{ready,config,stats,infer,generate,generate_stream,weights}` · `/v2/models/stats` ·
+ * `/v2/repository[/REPO]/index` ·
  * `/v2/repository[/REPO]/models/NAME/{load,unload}` · `/v2/{system,cuda}sharedmemory[/region/NAME]/{status,unregister}` ·
  * `/v2/{system,cuda}sharedmemory/region/NAME/register`. Case matters, a trailing slash does not belong, the query is ignored.
  */
@@ -28,7 +29,7 @@ export interface MemoryRoute {
 }
 
 export type Route =
-  | { readonly kind: 'live' | 'ready' | 'server' | 'all-stats' | 'index' }
+  | { readonly kind: 'live' | 'ready' | 'server' | 'all-stats' | 'index' | 'logging' }
   | ({ readonly kind: ModelRouteKind } & ModelAddress)
   | InferenceRoute
   /** `repository` is '' when the path names none. */
@@ -51,9 +52,12 @@ export function isInference(route: Route): route is InferenceRoute {
   return route.kind === 'infer' || route.kind === 'generate' || route.kind === 'generate-stream';
 }
 
-/** The one method a route answers to. */
-export function methodOf(route: Route): 'GET' | 'POST' {
-  return POST_ROUTES.has(route.kind) ? 'POST' : 'GET';
+const GET_AND_POST_ROUTES: ReadonlySet<Route['kind']> = new Set(['logging']);
+
+/** The methods a route answers to. */
+export function methodsOf(route: Route): readonly ('GET' | 'POST')[] {
+  if (GET_AND_POST_ROUTES.has(route.kind)) return ['GET', 'POST'];
+  return POST_ROUTES.has(route.kind) ? ['POST'] : ['GET'];
 }
 
 /** The path of a request target: everything before the query. */
@@ -71,6 +75,8 @@ export function matchRoute(path: string): Route | undefined {
       return { kind: 'server' };
     case 'health':
       return matchHealth(rest);
+    case 'logging':
+      return rest.length === 0 ? { kind: 'logging' } : undefined;
     case 'models':
       return matchModel(rest);
     case 'repository':

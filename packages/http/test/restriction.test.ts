@@ -21,6 +21,8 @@ const CALLS: readonly (readonly [(typeof API_CATEGORIES)[number], string, string
   ['model-repository', 'POST', '/v2/repository/models/addsub/load', ''],
   ['model-repository', 'POST', '/v2/repository/models/addsub/unload', ''],
   ['model-repository', 'POST', '/v2/models/addsub/weights', '{}'],
+  ['logging', 'GET', '/v2/logging'],
+  ['logging', 'POST', '/v2/logging', '{}'],
   ['shared-memory', 'GET', '/v2/systemsharedmemory/status'],
   ['shared-memory', 'GET', '/v2/cudasharedmemory/status'],
   ['shared-memory', 'POST', '/v2/systemsharedmemory/region/r/register', '{}'],

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import fastify from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nereidHttp } from '../src/index.ts';
-import { escapeBrokenSegments, matchRoute, methodOf } from '../src/routes.ts';
+import { escapeBrokenSegments, matchRoute, methodsOf } from '../src/routes.ts';
 import { type Served, serve } from './fixture.ts';
 
 describe('matchRoute', () => {
@@ -99,9 +99,9 @@ describe('matchRoute', () => {
   });
 
   it('posts what changes or computes, gets the rest', () => {
-    expect(methodOf({ kind: 'server' })).toBe('GET');
-    expect(methodOf({ kind: 'infer', name: 'm', version: '' })).toBe('POST');
-    expect(methodOf({ kind: 'index' })).toBe('POST');
+    expect(methodsOf({ kind: 'server' })).toEqual(['GET']);
+    expect(methodsOf({ kind: 'infer', name: 'm', version: '' })).toEqual(['POST']);
+    expect(methodsOf({ kind: 'index' })).toEqual(['POST']);
   });
 
   it('leaves valid paths and queries as they are when it escapes broken segments', () => {
@@ -135,7 +135,9 @@ describe('calls', () => {
       version: expect.stringMatching(/^\d+\.\d+\.\d+/),
       extensions: [
         'classification',
+        'sequence',
         'model_repository',
+        'schedule_policy',
         'model_configuration',
         'binary_tensor_data',
         'parameters',

@@ -24,6 +24,7 @@ export type {
 export { ServingError, type ServingErrorReason } from './errors.ts';
 export { HeaderForwarding, withForwarded } from './header-forwarding.ts';
 export type { LoadFailure } from './load-all.ts';
+export type { FinishedListener, FinishedRequest } from './loaded-version.ts';
 export type { ModelRow } from './model-set.ts';
 export type { SchedulerOptions } from './open-scheduler.ts';
 export { createEngine, type EngineOptions, type LoadReport, type ServingEngine } from './serving-engine.ts';

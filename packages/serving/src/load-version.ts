@@ -16,7 +16,7 @@ import { type Completion, completeVersion } from './complete-version.ts';
 import { ServingError } from './errors.ts';
 import { FirstResponseTimes, firstResponseBounds } from './first-response.ts';
 import { type Labels, readLabels } from './labels.ts';
-import { LoadedVersion } from './loaded-version.ts';
+import { type FinishedListener, LoadedVersion } from './loaded-version.ts';
 import { closeModel, type OpenInstance, type OpenModel, openInstance } from './open-instance.ts';
 import { openScheduler, type SchedulerOptions, type VersionScheduler } from './open-scheduler.ts';
 import { type PlacedInstance, type PlannedInstance, placeInstances, rateLimitsOf } from './rate-limits.ts';
@@ -40,6 +40,7 @@ export interface LoadContext {
   /** Shared by all models; undefined without limits. */
   readonly rateLimiter: RateLimiter | undefined;
   readonly measureFirstResponses: boolean;
+  readonly onFinished: FinishedListener | undefined;
 }
 
 /** One version to load. */
@@ -130,7 +131,7 @@ async function assemble(
   const { plan, context, instances } = from;
   const { model, strategy } = opened;
   const { check, labels, sampleCheck, samples } = from.parts;
-  const { clock, logger } = context;
+  const { clock, logger, onFinished } = context;
   const reports = new Reports();
   // One after another: two loads of one model at once would need twice its memory.
   for (const planned of instances) {
@@ -165,7 +166,7 @@ async function assemble(
   const firstResponses = context.measureFirstResponses
     ? new FirstResponseTimes(firstResponseBounds(plan.config, logger))
     : undefined;
-  const parts = { ...opened, scheduler, check, statistics, firstResponses, clock, loadSeconds };
+  const parts = { ...opened, scheduler, check, statistics, firstResponses, clock, loadSeconds, onFinished };
   return new LoadedVersion({ name, version: version.version, modelDirectory, config, labels, ...parts });
 }
 

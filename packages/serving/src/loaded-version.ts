@@ -19,6 +19,22 @@ import type { VersionScheduler } from './open-scheduler.ts';
 import type { RequestCheck } from './request-check.ts';
 import type { VersionStatistics } from './statistics.ts';
 
+/** A request that was answered for good, or refused. */
+export interface FinishedRequest {
+  readonly request: InferenceRequest;
+  /** Of the model that answered; '' when none took the request. */
+  readonly version: string;
+  /** On the engine's clock. */
+  readonly finishedMicros: number;
+  /** The final one; undefined when it failed, and when nothing came with the final mark. Its memory may have been given back. */
+  readonly response?: InferenceResponse | undefined;
+  /** Undefined when it succeeded. */
+  readonly error?: InferenceServerError;
+}
+
+/** Told of every request that is over. It must not throw. */
+export type FinishedListener = (finished: FinishedRequest) => void;
+
 export interface LoadedVersionInit extends OpenModel {
   readonly name: string;
   readonly version: string;
@@ -32,6 +48,7 @@ export interface LoadedVersionInit extends OpenModel {
   readonly firstResponses: FirstResponseTimes | undefined;
   readonly clock: Clock;
   readonly loadSeconds: number;
+  readonly onFinished: FinishedListener | undefined;
 }
 
 /**
@@ -98,18 +115,21 @@ export class LoadedVersion implements RequestObserver {
   }
 
   /** Called by the request after its responder. */
-  responded(request: InferenceRequest, _response: InferenceResponse | undefined, final: boolean): void {
+  responded(request: InferenceRequest, response: InferenceResponse | undefined, final: boolean): void {
     this.#firstResponses?.responded(request, { nowMicros: this.#clock.nowMicros(), final });
     if (!final) return;
-    this.#statistics.succeeded(request, this.#clock.nowMicros());
+    const finishedMicros = this.#clock.nowMicros();
+    this.#statistics.succeeded(request, finishedMicros);
+    this.#init.onFinished?.({ request, version: this.version, finishedMicros, response });
     this.#release();
   }
 
   /** Called by the request after its responder. */
   failed(request: InferenceRequest, error: InferenceServerError): void {
-    const nowMicros = this.#clock.nowMicros();
-    this.#firstResponses?.responded(request, { nowMicros, final: true });
-    this.#statistics.failed(request, error, nowMicros);
+    const finishedMicros = this.#clock.nowMicros();
+    this.#firstResponses?.responded(request, { nowMicros: finishedMicros, final: true });
+    this.#statistics.failed(request, error, finishedMicros);
+    this.#init.onFinished?.({ request, version: this.version, finishedMicros, error });
     this.#release();
   }
 

@@ -16,7 +16,7 @@ import { Classification, type WantedClasses } from './classification.ts';
 import type { InferenceEngine, ModelIndexEntry, ModelMetadata, ModelStatistics } from './engine.ts';
 import { ServingError } from './errors.ts';
 import { type LoadAllContext, type LoadFailure, loadAll } from './load-all.ts';
-import type { LoadedVersion } from './loaded-version.ts';
+import type { FinishedListener, LoadedVersion } from './loaded-version.ts';
 import { type ModelRow, ModelSet } from './model-set.ts';
 import { isDecoupled, type SchedulerOptions } from './open-scheduler.ts';
 import type { ServedModel } from './served-model.ts';
@@ -35,6 +35,8 @@ export interface EngineOptions {
    * priorities of configurations have no effect.
    */
   readonly rateLimit?: RateLimiterOptions | undefined;
+  /** Told of every request that is over, refused ones included; nobody by default. */
+  readonly onFinished?: FinishedListener | undefined;
   /** A `SystemClock` by default. */
   readonly clock?: Clock | undefined;
   /** Drops everything by default. */
@@ -100,6 +102,7 @@ export class ServingEngine implements InferenceEngine, AsyncDisposable {
       maxFileBytes: options.maxFileBytes ?? 64 * 1024 * 1024,
       maxInstances: options.maxInstances ?? 1024,
       measureFirstResponses: options.measureFirstResponses ?? false,
+      onFinished: options.onFinished,
       batchStrategies: options.batchStrategies ?? {},
       prepare: {
         backends,
@@ -208,7 +211,7 @@ export class ServingEngine implements InferenceEngine, AsyncDisposable {
 
   /** A request that was never queued; or a defect, which must neither escape nor be answered in detail. */
   #refuse(request: InferenceRequest, thrown: unknown): void {
-    const { logger } = this.#context;
+    const { clock, logger, onFinished } = this.#context;
     const isOurs = thrown instanceof InferenceServerError;
     if (!isOurs)
       logger.error({ err: thrown }, `request for model '${request.modelName}' met a defect: ${String(thrown)}`);
@@ -219,6 +222,9 @@ export class ServingEngine implements InferenceEngine, AsyncDisposable {
     } catch (again) {
       logger.error({ err: again }, `the answer to a request for model '${request.modelName}' could not be delivered`);
     }
+    // One that was queued has told of its end itself.
+    if (request.observer === undefined)
+      onFinished?.({ request, version: '', finishedMicros: clock.nowMicros(), error });
   }
 
   async #load(): Promise<LoadReport> {

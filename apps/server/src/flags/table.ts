@@ -430,7 +430,7 @@ export const FLAGS = {
     default: '0',
     placeholder: 'LEVEL',
     group: 'Logging',
-    help: 'Verbose level: 0 or false is off, 1 or true logs every request.',
+    help: 'Verbose level: 0 or false is off, 1 or true logs every inference and more.',
   },
   'log-info': { kind: 'bool', default: true, group: 'Logging', help: 'Log information.' },
   'log-warning': { kind: 'bool', default: true, group: 'Logging', help: 'Log warnings.' },
@@ -448,6 +448,19 @@ export const FLAGS = {
     placeholder: 'FILE',
     group: 'Logging',
     help: 'Append the log to a file instead of the console.',
+  },
+  'log-model-level': {
+    kind: 'list',
+    default: [],
+    placeholder: 'MODEL=LEVEL',
+    group: 'Logging',
+    help: 'Least severe lines that are logged of a model, in place of the settings for all: error, warning, info or verbose; may be repeated.',
+  },
+  'access-log': {
+    kind: 'bool',
+    default: false,
+    group: 'Logging',
+    help: 'Log a line per inference: model, version, id, protocol, status, batch size, times in the queue, in the model and in all.',
   },
 
   id: {
