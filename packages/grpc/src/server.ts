@@ -13,6 +13,7 @@ import { GrpcError } from './errors.ts';
 import { assertAllowed, forwardedOf } from './metadata.ts';
 import { METHODS } from './methods.ts';
 import { type GrpcOptions, type GrpcSettings, resolveOptions } from './options.ts';
+import { REFLECTION_PATHS, Reflection } from './reflection.ts';
 import { StreamInfer } from './stream-infer.ts';
 import { UnaryInfer } from './unary-infer.ts';
 import { UnaryMethod } from './unary-method.ts';
@@ -41,15 +42,11 @@ export interface GrpcServerOptions extends GrpcOptions {
   readonly maxConcurrentCalls?: number;
 }
 
-/** Where a server listens. */
-export interface GrpcAddress {
-  readonly host: string;
-  /** 0 takes a free one. */
-  readonly port: number;
-}
+/** Where a server listens: a port (0 takes a free one), or a socket in the file system, which goes away with the server. */
+export type GrpcAddress = { readonly host: string; readonly port: number } | { readonly path: string };
 
 /**
- * Serves `inference.GRPCInferenceService` and `grpc.health.v1.Health` on HTTP/2. Nothing of it blocks the loop or is copied but small messages; tensors of
+ * Serves `inference.GRPCInferenceService`, `grpc.health.v1.Health` and server reflection on HTTP/2. Nothing of it blocks the loop or is copied but small messages; tensors of
  * requests are views of what the socket read.
  */
 export class GrpcServer {
@@ -69,15 +66,15 @@ export class GrpcServer {
 
   /**
    * Starts to listen.
-   * @returns the port
+   * @returns the port; 0 for a socket in the file system
    * @throws {Error} as `listen` does, e.g. EADDRINUSE
    */
-  listen({ host, port }: GrpcAddress): Promise<number> {
+  listen(address: GrpcAddress): Promise<number> {
     return new Promise((resolve, reject) => {
       this.#server.once('error', reject);
-      this.#server.listen({ host, port }, () => {
+      this.#server.listen(address, () => {
         this.#server.off('error', reject);
-        resolve((this.#server.address() as AddressInfo).port);
+        resolve('path' in address ? 0 : (this.#server.address() as AddressInfo).port);
       });
     });
   }
@@ -126,6 +123,8 @@ export class GrpcServer {
     } else if (path === STREAM_INFER) {
       const forwarded = forwardedOf(headers, settings);
       call.handle(new StreamInfer({ call, settings, forwarded, failsWhole: failsWhole(headers) }));
+    } else if (REFLECTION_PATHS.has(path)) {
+      call.handle(new Reflection(call));
     } else {
       this.#acceptOther(call, path);
     }

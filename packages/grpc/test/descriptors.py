@@ -43,11 +43,16 @@ def method_row(method):
     }
 
 
-messages = {}
-for top_level in service_pb2.DESCRIPTOR.message_types_by_name.values():
-    walk(top_level, messages)
-services = {
-    service.full_name: [method_row(method) for method in service.methods]
-    for service in service_pb2.DESCRIPTOR.services_by_name.values()
-}
-print(json.dumps({"messages": messages, "services": services}))
+def main():
+    messages = {}
+    for top_level in service_pb2.DESCRIPTOR.message_types_by_name.values():
+        walk(top_level, messages)
+    services = {
+        service.full_name: [method_row(method) for method in service.methods]
+        for service in service_pb2.DESCRIPTOR.services_by_name.values()
+    }
+    print(json.dumps({"messages": messages, "services": services}))
+
+
+if __name__ == "__main__":
+    main()

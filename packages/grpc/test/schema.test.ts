@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { usePython } from '@nereid/testing';
 import protobuf, { type Field, MapField, type ReflectionObject, type Root, Service, Type } from 'protobufjs';
 import { describe, expect, it } from 'vitest';
-import { ownSchema, readSchema, renderSchema } from '../scripts/generate.mjs';
+import { describeSchema, ownSchema, readSchema, renderSchema } from '../scripts/generate.mjs';
+import { DESCRIPTORS } from '../src/generated/descriptors.ts';
 import { SCHEMA } from '../src/generated/schema.ts';
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
@@ -59,6 +60,7 @@ describe('schema', () => {
   it('is generated from the .proto files', () => {
     const root = readSchema();
     expect(SCHEMA).toEqual(JSON.parse(JSON.stringify(ownSchema(root))));
+    expect(DESCRIPTORS).toEqual(describeSchema());
     expect(renderSchema(root)).toContain('Generated from proto/');
     expect(readFileSync(path('../proto/grpc_service.proto'), 'utf8')).toContain('service GRPCInferenceService');
   });

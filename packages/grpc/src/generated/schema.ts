@@ -1095,6 +1095,182 @@ export const SCHEMA = {
             },
           },
         },
+        reflection: {
+          nested: {
+            v1: {
+              nested: {
+                ServerReflection: {
+                  methods: {
+                    ServerReflectionInfo: {
+                      requestType: 'ServerReflectionRequest',
+                      requestStream: true,
+                      responseType: 'ServerReflectionResponse',
+                      responseStream: true,
+                    },
+                  },
+                },
+                ServerReflectionRequest: {
+                  oneofs: {
+                    messageRequest: {
+                      oneof: [
+                        'fileByFilename',
+                        'fileContainingSymbol',
+                        'fileContainingExtension',
+                        'allExtensionNumbersOfType',
+                        'listServices',
+                      ],
+                    },
+                  },
+                  fields: {
+                    host: {
+                      type: 'string',
+                      id: 1,
+                    },
+                    fileByFilename: {
+                      type: 'string',
+                      id: 3,
+                      protoName: 'file_by_filename',
+                    },
+                    fileContainingSymbol: {
+                      type: 'string',
+                      id: 4,
+                      protoName: 'file_containing_symbol',
+                    },
+                    fileContainingExtension: {
+                      type: 'ExtensionRequest',
+                      id: 5,
+                      protoName: 'file_containing_extension',
+                    },
+                    allExtensionNumbersOfType: {
+                      type: 'string',
+                      id: 6,
+                      protoName: 'all_extension_numbers_of_type',
+                    },
+                    listServices: {
+                      type: 'string',
+                      id: 7,
+                      protoName: 'list_services',
+                    },
+                  },
+                },
+                ExtensionRequest: {
+                  fields: {
+                    containingType: {
+                      type: 'string',
+                      id: 1,
+                      protoName: 'containing_type',
+                    },
+                    extensionNumber: {
+                      type: 'int32',
+                      id: 2,
+                      protoName: 'extension_number',
+                    },
+                  },
+                },
+                ServerReflectionResponse: {
+                  oneofs: {
+                    messageResponse: {
+                      oneof: [
+                        'fileDescriptorResponse',
+                        'allExtensionNumbersResponse',
+                        'listServicesResponse',
+                        'errorResponse',
+                      ],
+                    },
+                  },
+                  fields: {
+                    validHost: {
+                      type: 'string',
+                      id: 1,
+                      protoName: 'valid_host',
+                    },
+                    originalRequest: {
+                      type: 'ServerReflectionRequest',
+                      id: 2,
+                      protoName: 'original_request',
+                    },
+                    fileDescriptorResponse: {
+                      type: 'FileDescriptorResponse',
+                      id: 4,
+                      protoName: 'file_descriptor_response',
+                    },
+                    allExtensionNumbersResponse: {
+                      type: 'ExtensionNumberResponse',
+                      id: 5,
+                      protoName: 'all_extension_numbers_response',
+                    },
+                    listServicesResponse: {
+                      type: 'ListServiceResponse',
+                      id: 6,
+                      protoName: 'list_services_response',
+                    },
+                    errorResponse: {
+                      type: 'ErrorResponse',
+                      id: 7,
+                      protoName: 'error_response',
+                    },
+                  },
+                },
+                FileDescriptorResponse: {
+                  fields: {
+                    fileDescriptorProto: {
+                      rule: 'repeated',
+                      type: 'bytes',
+                      id: 1,
+                      protoName: 'file_descriptor_proto',
+                    },
+                  },
+                },
+                ExtensionNumberResponse: {
+                  fields: {
+                    baseTypeName: {
+                      type: 'string',
+                      id: 1,
+                      protoName: 'base_type_name',
+                    },
+                    extensionNumber: {
+                      rule: 'repeated',
+                      type: 'int32',
+                      id: 2,
+                      protoName: 'extension_number',
+                    },
+                  },
+                },
+                ListServiceResponse: {
+                  fields: {
+                    service: {
+                      rule: 'repeated',
+                      type: 'ServiceResponse',
+                      id: 1,
+                    },
+                  },
+                },
+                ServiceResponse: {
+                  fields: {
+                    name: {
+                      type: 'string',
+                      id: 1,
+                    },
+                  },
+                },
+                ErrorResponse: {
+                  fields: {
+                    errorCode: {
+                      type: 'int32',
+                      id: 1,
+                      protoName: 'error_code',
+                    },
+                    errorMessage: {
+                      type: 'string',
+                      id: 2,
+                      protoName: 'error_message',
+                    },
+                  },
+                },
+              },
+            },
+          },
+        },
       },
     },
   },
