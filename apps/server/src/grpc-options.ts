@@ -3,8 +3,10 @@ import type { ApiRestriction } from '@nereid/serving';
 import type { ParsedFlags } from './flags/parse.ts';
 import { readForwardPattern, readRestrictions } from './restrictions.ts';
 import { type TlsFiles, tlsFromFlags } from './tls-files.ts';
+import { socketPath } from './unix-socket.ts';
 
 export interface GrpcFrontOptions {
+  /** `unix:PATH` for a socket in the file system. */
   readonly address: string;
   /** 0 takes a free one. */
   readonly port: number;
@@ -30,9 +32,10 @@ export function grpcFromFlags(
   if (!values['allow-grpc']) return undefined;
   // Who takes any port for one protocol wants several servers side by side.
   const takesAny = !given.has('grpc-port') && given.has('http-port') && values['http-port'] === 0;
+  const address = addressOf(values['grpc-address']);
   return {
-    address: addressOf(values['grpc-address']),
-    port: takesAny ? 0 : values['grpc-port'],
+    address,
+    port: takesAny || socketPath(address) !== undefined ? 0 : values['grpc-port'],
     maxMessageBytes: values['grpc-max-message-size'],
     maxInputBytes: values['grpc-max-input-size'],
     responseCompression: values['grpc-infer-response-compression-level'],

@@ -8,6 +8,7 @@ import type { GrpcFrontOptions } from './grpc-options.ts';
 import { listenProblem } from './listen-problem.ts';
 import type { Log } from './log.ts';
 import { readTlsFiles, withCertificates } from './tls-files.ts';
+import { removeStaleSocket, socketPath } from './unix-socket.ts';
 
 /** @throws {StartError} when the port cannot be had, or a certificate cannot be read */
 export async function openGrpc(
@@ -33,9 +34,8 @@ export async function openGrpc(
   };
   const server = withCertificates('grpc', () => new GrpcServer(settings));
   try {
-    const bound = await server.listen({ host: address, port });
     return {
-      place: `${isIPv6(address) ? `[${address}]` : address}:${bound}`,
+      place: await listen(server, { host: address, port }),
       close: () =>
         closePatiently(
           () => server.close(),
@@ -45,4 +45,13 @@ export async function openGrpc(
   } catch (error) {
     throw new StartError(listenProblem(error as NodeJS.ErrnoException, { address, port, protocol: 'grpc' }));
   }
+}
+
+/** @returns `host:port`, or `unix:PATH` */
+async function listen(server: GrpcServer, at: { readonly host: string; readonly port: number }): Promise<string> {
+  const path = socketPath(at.host);
+  if (path === undefined) return `${isIPv6(at.host) ? `[${at.host}]` : at.host}:${await server.listen(at)}`;
+  await removeStaleSocket(path);
+  await server.listen({ path });
+  return at.host;
 }

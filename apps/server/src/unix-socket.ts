@@ -4,9 +4,10 @@ import { connect } from 'node:net';
 
 const PREFIX = 'unix:';
 
-/** Path of an address `unix:PATH`; undefined for one of a network. */
+/** Path of an address `unix:PATH`, or `unix:///PATH` as clients of gRPC may write it; undefined for one of a network. */
 export function socketPath(address: string): string | undefined {
-  return address.startsWith(PREFIX) ? address.slice(PREFIX.length) : undefined;
+  if (!address.startsWith(PREFIX)) return undefined;
+  return address.slice(PREFIX.length).replace(/^\/\/(?=\/)/, '');
 }
 
 /** Removes a socket that nobody listens on: a process that was killed leaves it behind. Leaves alone what is in use, and what is no socket. */

@@ -274,7 +274,7 @@ export const FLAGS = {
     default: '127.0.0.1',
     placeholder: 'ADDRESS',
     group: 'gRPC',
-    help: 'Address to listen on; 0.0.0.0 opens the server to the network, ipv6:[::1] listens on IPv6.',
+    help: 'Address to listen on; 0.0.0.0 opens the server to the network, ipv6:[::1] listens on IPv6, unix:PATH on a socket in the file system.',
   },
   'grpc-port': {
     kind: 'int',
