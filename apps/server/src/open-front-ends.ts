@@ -1,3 +1,4 @@
+import type { RequestTracer } from '@nereid/core';
 import type { ServingEngine } from '@nereid/serving';
 import { SharedMemoryRegions } from '@nereid/shared-memory';
 import type { FrontEnd } from './front-end.ts';
@@ -6,6 +7,12 @@ import { openGrpc } from './open-grpc.ts';
 import { type HttpFrontEnd, openHttp } from './open-http.ts';
 import { openMetrics } from './open-metrics.ts';
 import type { ServerOptions } from './options.ts';
+
+/** What the front ends have in common beside the engine. */
+export interface FrontEndParts {
+  readonly options: ServerOptions;
+  readonly tracer: RequestTracer;
+}
 
 /** What is served; undefined for what is not asked for. */
 export interface FrontEnds {
@@ -18,7 +25,11 @@ export interface FrontEnds {
  * Opens one after the other; when one cannot be, closes the others again.
  * @throws {StartError} as that one does
  */
-export async function openFrontEnds(engine: ServingEngine, options: ServerOptions, log: Log): Promise<FrontEnds> {
+export async function openFrontEnds(
+  engine: ServingEngine,
+  { options, tracer }: FrontEndParts,
+  log: Log,
+): Promise<FrontEnds> {
   const opened: FrontEnd[] = [];
   const keep = <F extends FrontEnd>(frontEnd: F): F => {
     opened.push(frontEnd);
@@ -28,8 +39,8 @@ export async function openFrontEnds(engine: ServingEngine, options: ServerOption
   const sharedMemory = new SharedMemoryRegions({ isEnabled: options.allowSharedMemory });
   try {
     return {
-      grpc: grpc && keep(await openGrpc(engine, { ...grpc, serverName: options.id, sharedMemory }, log)),
-      http: http && keep(await openHttp(engine, { ...options, ...http, sharedMemory }, log)),
+      grpc: grpc && keep(await openGrpc(engine, { ...grpc, serverName: options.id, sharedMemory, tracer }, log)),
+      http: http && keep(await openHttp(engine, { ...options, ...http, sharedMemory, tracer }, log)),
       metrics: metrics && keep(await openMetrics(engine, metrics, log)),
     };
   } catch (error) {

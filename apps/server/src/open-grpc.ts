@@ -1,4 +1,5 @@
 import { isIPv6 } from 'node:net';
+import type { RequestTracer } from '@nereid/core';
 import { GrpcServer } from '@nereid/grpc';
 import type { ServingEngine } from '@nereid/serving';
 import type { SharedMemoryRegions } from '@nereid/shared-memory';
@@ -13,10 +14,15 @@ import { removeStaleSocket, socketPath } from './unix-socket.ts';
 /** @throws {StartError} when the port cannot be had, or a certificate cannot be read */
 export async function openGrpc(
   engine: ServingEngine,
-  options: GrpcFrontOptions & { readonly serverName: string; readonly sharedMemory: SharedMemoryRegions },
+  options: GrpcFrontOptions & {
+    readonly serverName: string;
+    readonly sharedMemory: SharedMemoryRegions;
+    readonly tracer: RequestTracer;
+  },
   log: Log,
 ): Promise<FrontEnd> {
-  const { address, port, maxMessageBytes, maxInputBytes, responseCompression, serverName, sharedMemory } = options;
+  const { address, port, maxMessageBytes, maxInputBytes, responseCompression, serverName, sharedMemory, tracer } =
+    options;
   const tls = options.tls && readTlsFiles(options.tls, 'grpc');
   const settings = {
     engine,
@@ -28,6 +34,7 @@ export async function openGrpc(
     responseCompression,
     serverName,
     sharedMemory,
+    tracer,
     restrictedProtocols: options.restrictedProtocols,
     ...(options.forwardHeaders !== undefined && { forwardHeaders: options.forwardHeaders }),
     tls,

@@ -1,3 +1,4 @@
+import type { RequestTracer } from '@nereid/core';
 import { createServerFactory, nereidHttp } from '@nereid/http';
 import type { ServingEngine } from '@nereid/serving';
 import type { SharedMemoryRegions } from '@nereid/shared-memory';
@@ -18,7 +19,11 @@ export interface HttpFrontEnd extends FrontEnd {
 /** @throws {StartError} when the port cannot be had, or a certificate cannot be read */
 export async function openHttp(
   engine: ServingEngine,
-  http: HttpOptions & Pick<ServerOptions, 'id' | 'allowWeightUpdates'> & { readonly sharedMemory: SharedMemoryRegions },
+  http: HttpOptions &
+    Pick<ServerOptions, 'id' | 'allowWeightUpdates'> & {
+      readonly sharedMemory: SharedMemoryRegions;
+      readonly tracer: RequestTracer;
+    },
   log: Log,
 ): Promise<HttpFrontEnd> {
   const front = {
@@ -28,6 +33,7 @@ export async function openHttp(
     serverName: http.id,
     allowWeightUpdates: http.allowWeightUpdates,
     sharedMemory: http.sharedMemory,
+    tracer: http.tracer,
     maxInputBytes: http.maxInputBytes,
     maxBodyBytes: http.maxBodyBytes,
     headersTimeoutMs: http.headersTimeoutMs,

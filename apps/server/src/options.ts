@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { RateLimiterOptions } from '@nereid/batching';
 import type { ApiRestriction } from '@nereid/serving';
+import type { TraceConfig } from '@nereid/tracing';
 import { readBackendConfig } from './backend-config.ts';
 import { assertPlacesApart } from './check-places.ts';
 import { UsageError } from './errors.ts';
@@ -14,6 +15,7 @@ import { readRateLimit } from './rate-limit.ts';
 import { readForwardPattern, readRestrictions } from './restrictions.ts';
 import { namedFiles, type ServedFile } from './served-files.ts';
 import { type TlsFiles, tlsFromFlags } from './tls-files.ts';
+import { traceFromFlags } from './trace-options.ts';
 import { socketPath } from './unix-socket.ts';
 
 export interface HttpOptions {
@@ -76,6 +78,8 @@ export interface ServerOptions {
   readonly grpc: GrpcFrontOptions | undefined;
   /** Undefined serves no metrics. */
   readonly metrics: MetricsFrontOptions | undefined;
+  /** What is traced until a client changes it. */
+  readonly trace: TraceConfig;
   readonly log: LogOptions;
   /** Whether each inference is logged as information. */
   readonly accessLog: boolean;
@@ -105,7 +109,13 @@ export function optionsFromFlags({ values, given, files }: ParsedFlags): {
     );
   const settings = readBackendConfig(values['backend-config']);
   const limits = readRateLimit(values);
-  const warnings = [...[...given].flatMap((name) => ignoredWarning(name)), ...settings.warnings, ...limits.warnings];
+  const traces = traceFromFlags({ values, given });
+  const warnings = [
+    ...[...given].flatMap((name) => ignoredWarning(name)),
+    ...settings.warnings,
+    ...limits.warnings,
+    ...traces.warnings,
+  ];
   if (given.has('cache-config') && given.has('response-cache-byte-size'))
     throw new UsageError(
       '--cache-config and --response-cache-byte-size name the size of one cache: give only the first',
@@ -139,6 +149,7 @@ export function optionsFromFlags({ values, given, files }: ParsedFlags): {
       http,
       grpc,
       metrics,
+      trace: traces.trace,
       log: logOptions(values),
       accessLog: values['access-log'],
     },

@@ -4,6 +4,7 @@ import { usableGpus } from '@nereid/pytorch-backend';
 import { ModelRepository } from '@nereid/repository';
 import { createEngine, type ModelRow, type ServingEngine, type StopReport } from '@nereid/serving';
 import { openStrategyLibrary } from '@nereid/strategy-library';
+import { createTracer, type Tracer } from '@nereid/tracing';
 import { accessLog } from './access-log.ts';
 import { pytorchBackend } from './backends.ts';
 import { StartError, StoppedError } from './errors.ts';
@@ -73,8 +74,9 @@ export async function startServer(
       throw new StartError(
         'failed to load all models; the errors above say why (--exit-on-error=false serves the others)',
       );
-    const frontEnds = await openFrontEnds(engine, options, log);
-    return new Server({ engine, frontEnds, options, files, time });
+    const tracer = await createTracer({ config: options.trace, clock: time.clock, logger: log });
+    const frontEnds = await openFrontEnds(engine, { options, tracer }, log);
+    return new Server({ engine, frontEnds, options, files, time, tracer });
   } catch (error) {
     await engine.stop({ timeoutMs: options.exitTimeoutMs });
     time.close();
@@ -102,6 +104,7 @@ interface ServerParts {
   readonly options: ServerOptions;
   readonly files: FileRepository | undefined;
   readonly time: ServerClock;
+  readonly tracer: Tracer;
 }
 
 class Server implements RunningServer {
@@ -113,8 +116,9 @@ class Server implements RunningServer {
   readonly #options: ServerOptions;
   readonly #files: FileRepository | undefined;
   readonly #time: ServerClock;
+  readonly #tracer: Tracer;
 
-  constructor({ engine, frontEnds, options, files, time }: ServerParts) {
+  constructor({ engine, frontEnds, options, files, time, tracer }: ServerParts) {
     this.engine = engine;
     this.url = frontEnds.http?.url;
     this.grpcPlace = frontEnds.grpc?.place;
@@ -123,6 +127,7 @@ class Server implements RunningServer {
     this.#options = options;
     this.#files = files;
     this.#time = time;
+    this.#tracer = tracer;
   }
 
   models(): readonly ModelRow[] {
@@ -135,6 +140,7 @@ class Server implements RunningServer {
     await Promise.all([this.#frontEnds.http?.close(), this.#frontEnds.grpc?.close()]);
     // Last, so that a collector sees the stop.
     await this.#frontEnds.metrics?.close();
+    await this.#tracer.close();
     this.#time.close();
     this.#files?.remove();
     return report;

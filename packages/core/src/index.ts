@@ -62,3 +62,10 @@ export {
   type Tensor,
   tensorFrom,
 } from './tensor.ts';
+export type {
+  RequestTrace,
+  RequestTracer,
+  TraceSettingChanges,
+  TraceSettingValues,
+  TraceStart,
+} from './trace.ts';

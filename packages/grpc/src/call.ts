@@ -27,6 +27,8 @@ const ACCEPT_ENCODING = ENCODINGS.join(',');
 const CONTENT_TYPE = 'application/grpc';
 
 export class Call {
+  /** Metadata of the client. */
+  readonly headers: IncomingHttpHeaders;
   readonly #stream: ServerHttp2Stream;
   readonly #settings: GrpcSettings;
   readonly #reader: MessageReader;
@@ -41,6 +43,7 @@ export class Call {
   #deflating: Promise<void> | undefined;
 
   constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, settings: GrpcSettings) {
+    this.headers = headers;
     this.#stream = stream;
     this.#settings = settings;
     this.#reader = new MessageReader(settings.maxMessageBytes);

@@ -8,6 +8,7 @@ import { MEMORY_ANSWERS } from './memory-methods.ts';
 import type { GrpcSettings } from './options.ts';
 import { type Answer, nameOf, type Plain, text } from './plain-message.ts';
 import { messageType } from './schema.ts';
+import { answerTraceSetting } from './trace-method.ts';
 
 export interface Method {
   /**
@@ -45,9 +46,7 @@ const ANSWERS: Readonly<Record<string, Answer>> = {
   RepositoryModelLoad: (request) => refuseControl('load', request),
   RepositoryModelUnload: (request) => refuseControl('unload', request),
   ...MEMORY_ANSWERS,
-  TraceSetting: () => {
-    throw new GrpcError('not-allowed', 'tracing is not supported by this server');
-  },
+  TraceSetting: answerTraceSetting,
   LogSettings: answerLogSettings,
 };
 

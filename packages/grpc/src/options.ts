@@ -1,4 +1,4 @@
-import { type LogControl, type Logger, silentLogger } from '@nereid/core';
+import { type LogControl, type Logger, type RequestTracer, silentLogger } from '@nereid/core';
 import { type ApiRestriction, ApiRestrictions, HeaderForwarding, type InferenceEngine } from '@nereid/serving';
 import { SharedMemoryRegions } from '@nereid/shared-memory';
 import manifest from '../package.json' with { type: 'json' };
@@ -18,6 +18,8 @@ export interface GrpcOptions {
   readonly forwardHeaders?: string;
   /** Regions that clients register and use; the same ones for every protocol of a server. Default: clients may register none. */
   readonly sharedMemory?: SharedMemoryRegions;
+  /** Makes traces of requests; the same one for every protocol of a server. Default: none, and clients can ask for none. */
+  readonly tracer?: RequestTracer | undefined;
   /** Told of failures that are not the client's. Silent by default. */
   readonly logger?: Logger;
   /** The log whose settings clients may see and change. Default: none. */
@@ -42,8 +44,9 @@ export interface GrpcOptions {
 }
 
 export interface GrpcSettings
-  extends Omit<Required<GrpcOptions>, 'limits' | 'log' | 'restrictedProtocols' | 'forwardHeaders'> {
+  extends Omit<Required<GrpcOptions>, 'limits' | 'log' | 'restrictedProtocols' | 'forwardHeaders' | 'tracer'> {
   readonly log: LogControl | undefined;
+  readonly tracer: RequestTracer | undefined;
   readonly limits: InferLimits;
   /** Undefined when every call is open. */
   readonly restrictions: ApiRestrictions | undefined;
@@ -62,6 +65,7 @@ const EXTENSIONS = [
   'binary_tensor_data',
   'parameters',
   'statistics',
+  'trace',
   'logging',
 ];
 
@@ -79,6 +83,7 @@ export function resolveOptions(options: GrpcOptions): GrpcSettings {
     restrictions: restrictedProtocols.length === 0 ? undefined : new ApiRestrictions(restrictedProtocols, KEY_PREFIX),
     forwarding: forwardHeaders === undefined ? undefined : new HeaderForwarding(forwardHeaders),
     sharedMemory,
+    tracer: options.tracer,
     logger: options.logger ?? silentLogger,
     log: options.log,
     maxMessageBytes: options.maxMessageBytes ?? MAX_MESSAGE_BYTES,
@@ -92,13 +97,14 @@ export function resolveOptions(options: GrpcOptions): GrpcSettings {
     maxStreamRequests: options.maxStreamRequests ?? 1024,
     serverName: options.serverName ?? 'nereid',
     serverVersion: options.serverVersion ?? manifest.version,
-    extensions: options.extensions ?? extensionsOf({ sharedMemory, log: options.log }),
+    extensions: options.extensions ?? extensionsOf(options, sharedMemory),
   };
 }
 
-function extensionsOf({ sharedMemory, log }: Pick<GrpcSettings, 'sharedMemory' | 'log'>): readonly string[] {
+function extensionsOf({ log, tracer }: GrpcOptions, { isEnabled }: SharedMemoryRegions): readonly string[] {
   const absent = new Set<string>();
-  if (!sharedMemory.isEnabled) absent.add('system_shared_memory');
+  if (!isEnabled) absent.add('system_shared_memory');
   if (log === undefined) absent.add('logging');
+  if (tracer === undefined) absent.add('trace');
   return EXTENSIONS.filter((name) => !absent.has(name));
 }

@@ -4,6 +4,7 @@ import {
   type InferenceResponse,
   InferenceServerError,
   type RequestOrigin,
+  type RequestTrace,
   type Responder,
   withBatch,
 } from '@nereid/core';
@@ -22,6 +23,7 @@ import { decodeForwarded } from './metadata.ts';
 import type { GrpcSettings } from './options.ts';
 import { refusalOf } from './refusal.ts';
 import { statusOf } from './status.ts';
+import { beginTrace, traceTime } from './trace-start.ts';
 
 interface Waiting {
   /** Undefined while its outputs are being written into shared memory. */
@@ -41,6 +43,8 @@ interface Place {
   request: InferenceRequest | undefined;
   /** Undefined for requests that name no region. */
   readonly memory: RequestMemory | undefined;
+  /** Undefined for requests that are not traced: nearly all. */
+  readonly trace: RequestTrace | undefined;
   /** Undefined for requests that want no classes. */
   readonly classification: Classification | undefined;
   readonly wantsEmptyFinal: boolean;
@@ -91,6 +95,7 @@ export class StreamInfer implements CallHandler, Responder {
 
   message(bytes: Buffer): void {
     const { limits, sharedMemory, engine } = this.#settings;
+    const cameMicros = traceTime(this.#settings);
     let decoded: DecodedInferRequest;
     let memory: RequestMemory | undefined;
     let classification: Classification | undefined;
@@ -103,7 +108,8 @@ export class StreamInfer implements CallHandler, Responder {
       return;
     }
     const { wantsEmptyFinal, tellsBatch } = decoded;
-    const asked = { memory, classification, wantsEmptyFinal, tellsBatch };
+    const trace = cameMicros === undefined ? undefined : this.#beginTrace(decoded, cameMicros);
+    const asked = { trace, memory, classification, wantsEmptyFinal, tellsBatch };
     const place: Place = { ...asked, request: undefined, waiting: [], isDone: false };
     if (this.#isDecoupled(decoded)) this.#unordered.add(place);
     else this.#places.push(place);
@@ -121,12 +127,17 @@ export class StreamInfer implements CallHandler, Responder {
     this.#isCancelled = true;
     const places = [...this.#places.splice(0), ...this.#unordered];
     this.#unordered.clear();
-    for (const { request, waiting, memory } of places) {
+    for (const { request, waiting, memory, trace } of places) {
+      trace?.end();
       for (const { written } of waiting) written();
       memory?.close();
       request?.cancel();
     }
     this.#placeOf.clear();
+  }
+
+  #beginTrace({ modelName, modelVersion }: DecodedInferRequest, cameMicros: number): RequestTrace | undefined {
+    return beginTrace(this.#settings, { modelName, modelVersion, call: this.#call, cameMicros });
   }
 
   /** A model that is not there has no order either: its request is refused when it is issued. */
@@ -139,7 +150,7 @@ export class StreamInfer implements CallHandler, Responder {
   }
 
   #issue(place: Place, init: InferenceRequestInit): void {
-    const request = new InferenceRequest(init, this);
+    const request = new InferenceRequest(init, place.trace?.watch(this) ?? this);
     place.request = request;
     this.#placeOf.set(request, place);
     this.#issuing = request;
@@ -266,6 +277,7 @@ export class StreamInfer implements CallHandler, Responder {
     const place: Place = {
       request: undefined,
       memory: undefined,
+      trace: undefined,
       classification: undefined,
       wantsEmptyFinal: false,
       tellsBatch: false,
@@ -313,12 +325,15 @@ export class StreamInfer implements CallHandler, Responder {
    * Sends the answers of a place up to one whose outputs are still being written.
    * @returns whether nothing more will come
    */
-  #sendDue({ waiting, isDone }: Place): boolean {
+  #sendDue({ waiting, isDone, trace }: Place): boolean {
     for (let next = waiting[0]; next?.message !== undefined; next = waiting[0]) {
       waiting.shift();
+      trace?.sending();
       this.#call.send(next.message, next.written);
     }
-    return isDone && waiting.length === 0;
+    const isOver = isDone && waiting.length === 0;
+    if (isOver) trace?.end();
+    return isOver;
   }
 
   /** Reads no further while too much is under way, or the client does not read its answers. */

@@ -3,6 +3,7 @@ import {
   type InferenceResponse,
   type InferenceServerError,
   type RequestOrigin,
+  type RequestTrace,
   type Responder,
   type SharedMemoryTensors,
   withBatch,
@@ -16,6 +17,7 @@ import { type EncodedPieces, encodeInferResponse } from './infer/response.ts';
 import { decodeForwarded } from './metadata.ts';
 import type { GrpcSettings } from './options.ts';
 import { refusalOf } from './refusal.ts';
+import { beginTrace, traceTime } from './trace-start.ts';
 
 interface UnaryInferInit {
   readonly call: Call;
@@ -30,6 +32,10 @@ export class UnaryInfer implements CallHandler, Responder {
   readonly #settings: GrpcSettings;
   readonly #forwarded: ReadonlyMap<string, string> | undefined;
   #request: InferenceRequest | undefined;
+  /** When the call came, if requests are traced. */
+  readonly #cameMicros: number | undefined;
+  /** Undefined for requests that are not traced: nearly all. */
+  #trace: RequestTrace | undefined;
   #tellsBatch = false;
   #hasMessage = false;
   /** Undefined for requests that want no classes. */
@@ -42,6 +48,7 @@ export class UnaryInfer implements CallHandler, Responder {
     this.#call = init.call;
     this.#settings = init.settings;
     this.#forwarded = init.forwarded;
+    this.#cameMicros = traceTime(init.settings);
   }
 
   get origin(): RequestOrigin {
@@ -60,15 +67,16 @@ export class UnaryInfer implements CallHandler, Responder {
       const decoded = decodeForwarded(bytes, { limits, forwarded: this.#forwarded });
       this.#tellsBatch = decoded.tellsBatch;
       if (engine.isDecoupled(decoded.modelName, decoded.modelVersion)) throw decoupled(decoded.modelName);
+      this.#beginTrace(decoded);
       const { classes } = decoded;
       if (classes !== undefined) this.#classification = engine.classification(decoded, classes);
       if (decoded.sharedMemory !== undefined) {
         void this.#inferFromMemory(bytes, decoded, decoded.sharedMemory);
         return;
       }
-      this.#request = new InferenceRequest(decoded, this);
+      this.#request = new InferenceRequest(decoded, this.#trace?.watch(this) ?? this);
     } catch (thrown) {
-      this.#call.fail(refusalOf(bytes, thrown, engine));
+      this.#fail(refusalOf(bytes, thrown, engine));
       return;
     }
     engine.infer(this.#request);
@@ -80,6 +88,7 @@ export class UnaryInfer implements CallHandler, Responder {
   }
 
   cancelled(): void {
+    this.#trace?.end();
     this.#memory?.close();
     this.#request?.cancel();
   }
@@ -91,10 +100,10 @@ export class UnaryInfer implements CallHandler, Responder {
       this.#memory = memory;
       const inputs = await memory.readInputs(decoded.inputs);
       if (memory.isClosed) return;
-      this.#request = new InferenceRequest({ ...decoded, inputs }, this);
+      this.#request = new InferenceRequest({ ...decoded, inputs }, this.#trace?.watch(this) ?? this);
     } catch (thrown) {
       this.#memory?.close();
-      this.#call.fail(refusalOf(bytes, thrown, engine));
+      this.#fail(refusalOf(bytes, thrown, engine));
       return;
     }
     engine.infer(this.#request);
@@ -104,7 +113,7 @@ export class UnaryInfer implements CallHandler, Responder {
     if (this.#response !== undefined && response !== undefined) {
       response.release?.();
       this.#memory?.close();
-      this.#call.fail(notOneResponse(modelName));
+      this.#fail(notOneResponse(modelName));
       this.#request?.cancel();
       return;
     }
@@ -114,14 +123,14 @@ export class UnaryInfer implements CallHandler, Responder {
 
   fail(_request: InferenceRequest, error: InferenceServerError): void {
     this.#memory?.close();
-    this.#call.fail(error);
+    this.#fail(error);
   }
 
   #answer(modelName: string): void {
     const response = this.#response;
     if (response === undefined) {
       this.#memory?.close();
-      this.#call.fail(notOneResponse(modelName));
+      this.#fail(notOneResponse(modelName));
       return;
     }
     const release = () => response.release?.();
@@ -136,7 +145,7 @@ export class UnaryInfer implements CallHandler, Responder {
       else release();
     } catch (thrown) {
       release();
-      this.#call.fail(thrown);
+      this.#fail(thrown);
     } finally {
       memory.close();
     }
@@ -149,11 +158,33 @@ export class UnaryInfer implements CallHandler, Responder {
       message = this.#encode(response);
     } catch (thrown) {
       release();
-      this.#call.fail(thrown);
+      this.#fail(thrown);
       return;
     }
-    this.#call.send(message, release);
+    this.#trace?.sending();
+    this.#call.send(message, this.#trace === undefined ? release : () => this.#sent(release));
     this.#call.end();
+  }
+
+  #sent(release: () => void): void {
+    release();
+    this.#trace?.end();
+  }
+
+  #fail(thrown: unknown): void {
+    this.#trace?.sending();
+    this.#call.fail(thrown);
+    this.#trace?.end(thrown);
+  }
+
+  #beginTrace({ modelName, modelVersion }: DecodedInferRequest): void {
+    if (this.#cameMicros === undefined) return;
+    this.#trace = beginTrace(this.#settings, {
+      modelName,
+      modelVersion,
+      call: this.#call,
+      cameMicros: this.#cameMicros,
+    });
   }
 
   #encode(response: InferenceResponse): EncodedPieces {

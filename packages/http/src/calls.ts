@@ -14,10 +14,11 @@ import { answerMemoryCall } from './memory-calls.ts';
 import type { HttpSettings } from './options.ts';
 import { parseJson } from './parse-json.ts';
 import type { InferenceRoute, Route } from './routes.ts';
+import { answerTraceCall } from './trace-calls.ts';
 
 export type CallRoute = Exclude<Route, InferenceRoute>;
 
-const WITH_BODY: ReadonlySet<CallRoute['kind']> = new Set(['index', 'weights', 'memory-register', 'logging']);
+const WITH_BODY: ReadonlySet<CallRoute['kind']> = new Set(['index', 'weights', 'memory-register', 'logging', 'trace']);
 
 /** Whether the call reads the body of a POST. */
 export function takesBody(route: CallRoute): boolean {
@@ -60,6 +61,8 @@ export function answerCall(route: CallRoute, body: string, settings: HttpSetting
     case 'memory-register':
     case 'memory-unregister':
       return answerMemoryCall(route, body, settings.sharedMemory);
+    case 'trace':
+      return answerTraceCall(route, body, settings);
     case 'load':
     case 'unload':
       throw refuseControl(route);

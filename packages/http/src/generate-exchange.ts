@@ -3,7 +3,13 @@
  * content, then the engine's own; what they refuse is answered as plain JSON. States: reading → running → answered; the client may go away in each of them.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { InferenceRequest, type InferenceResponse, type InferenceServerError, type Responder } from '@nereid/core';
+import {
+  InferenceRequest,
+  type InferenceResponse,
+  type InferenceServerError,
+  type RequestTrace,
+  type Responder,
+} from '@nereid/core';
 import { decodeGenerateRequest, encodeGenerateResponse, type ModelTarget } from '@nereid/protocol';
 import { type BodySink, readBody } from './body-reader.ts';
 import { unwatchClient, type Watcher, watchClient } from './client-watch.ts';
@@ -35,6 +41,8 @@ export class GenerateExchange implements Responder, BodySink, Watcher {
   readonly #answers: GenerateAnswers;
   #contentEncoding: ContentEncoding = 'identity';
   #request: InferenceRequest | undefined;
+  /** Undefined for requests that are not traced: nearly all. */
+  #trace: RequestTrace | undefined;
   /** Whether the engine is being given the request: what it fails with before that runs is a refusal. */
   #isIssuing = false;
   #isOver = false;
@@ -56,6 +64,7 @@ export class GenerateExchange implements Responder, BodySink, Watcher {
       const restriction = restrictionOf('generate', this.#message.headers, this.#settings);
       if (restriction !== undefined) throw restriction;
       this.#modelInputs();
+      this.#beginTrace();
       watchClient(this.#message.socket, this);
       this.#contentEncoding = contentEncodingOf(this.#message.headers['content-encoding']);
       readBody(this.#message, { maxBytes: this.#settings.maxInputBytes, sink: this });
@@ -65,6 +74,7 @@ export class GenerateExchange implements Responder, BodySink, Watcher {
   }
 
   bodyRead(body: Buffer): void {
+    this.#trace?.received();
     if (this.#contentEncoding === 'identity') {
       this.#generate(body);
       return;
@@ -107,6 +117,7 @@ export class GenerateExchange implements Responder, BodySink, Watcher {
   closed(): void {
     if (this.#isOver) return;
     this.#end();
+    this.#trace?.end();
     this.#answers.drop();
     this.#request?.cancel();
   }
@@ -116,7 +127,7 @@ export class GenerateExchange implements Responder, BodySink, Watcher {
     try {
       const { limits } = this.#settings;
       const decoded = decodeGenerateRequest({ target: this.#target, body, inputs: this.#modelInputs(), limits });
-      this.#request = new InferenceRequest(decoded, this);
+      this.#request = new InferenceRequest(decoded, this.#trace?.watch(this) ?? this);
     } catch (thrown) {
       this.#refuse(thrown);
       return;
@@ -124,6 +135,12 @@ export class GenerateExchange implements Responder, BodySink, Watcher {
     this.#isIssuing = true;
     this.#settings.engine.infer(this.#request);
     this.#isIssuing = false;
+  }
+
+  #beginTrace(): void {
+    const { tracer } = this.#settings;
+    const { headers } = this.#message;
+    if (tracer?.isOn) this.#trace = tracer.begin({ protocol: 'http', ...this.#target, headers });
   }
 
   /** @throws {InferenceServerError} NOT_FOUND or UNAVAILABLE, as the engine says */
@@ -140,11 +157,13 @@ export class GenerateExchange implements Responder, BodySink, Watcher {
       release();
       throw thrown;
     }
+    this.#trace?.sending();
     this.#answers.add(text, release);
   }
 
   #finish(): void {
     this.#answers.finish();
+    this.#trace?.end();
     this.#end();
   }
 
@@ -152,14 +171,18 @@ export class GenerateExchange implements Responder, BodySink, Watcher {
     if (this.#isOver) return;
     this.#end();
     this.#endIfClosing();
+    this.#trace?.sending();
     this.#answers.fail(thrown);
+    this.#trace?.end(thrown);
   }
 
   #refuse(thrown: unknown): void {
     if (this.#isOver) return;
     this.#end();
     this.#endIfClosing();
+    this.#trace?.sending();
     writeRefusal(thrown, { reply: this.#reply, settings: this.#settings });
+    this.#trace?.end(thrown);
   }
 
   /** Nothing is left to do, nor to hear of the client. */

@@ -8,6 +8,7 @@ import {
   type InferenceResponse,
   type InferenceServerError,
   type RequestOrigin,
+  type RequestTrace,
   type Responder,
   type SharedMemoryTensors,
   withBatch,
@@ -38,6 +39,8 @@ export class InferExchange implements Responder, BodySink, Watcher {
   readonly #reply: ServerResponse;
   readonly #state: ServerState;
   readonly #target: ModelTarget;
+  /** Undefined for requests that are not traced: nearly all. */
+  #trace: RequestTrace | undefined;
   #contentEncoding: ContentEncoding = 'identity';
   #headerLength: number | undefined;
   #request: InferenceRequest | undefined;
@@ -67,6 +70,8 @@ export class InferExchange implements Responder, BodySink, Watcher {
   /** Checks the head of the request and reads its body. */
   start(): void {
     const { headers } = this.#message;
+    const { tracer } = this.#endpoint.settings;
+    if (tracer?.isOn) this.#trace = tracer.begin({ protocol: 'http', ...this.#target, headers });
     try {
       watchClient(this.#message.socket, this);
       this.#contentEncoding = contentEncodingOf(headers['content-encoding']);
@@ -78,6 +83,7 @@ export class InferExchange implements Responder, BodySink, Watcher {
   }
 
   bodyRead(body: Buffer): void {
+    this.#trace?.received();
     if (this.#contentEncoding === 'identity') {
       this.#infer(body);
       return;
@@ -119,6 +125,7 @@ export class InferExchange implements Responder, BodySink, Watcher {
   closed(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    this.#trace?.end();
     this.#settle();
     if (!this.#isAnswered) this.#request?.cancel();
   }
@@ -144,7 +151,7 @@ export class InferExchange implements Responder, BodySink, Watcher {
         void this.#inferFromMemory(decoded, decoded.sharedMemory);
         return;
       }
-      this.#request = new InferenceRequest(decoded, this);
+      this.#request = new InferenceRequest(decoded, this.#trace?.watch(this) ?? this);
     } catch (thrown) {
       this.#refuseContent(thrown);
       return;
@@ -158,7 +165,7 @@ export class InferExchange implements Responder, BodySink, Watcher {
       this.#memory = new RequestMemory(sharedMemory, tensors);
       const inputs = await this.#memory.readInputs(decoded.inputs);
       if (this.#isClosed) return;
-      this.#request = new InferenceRequest({ ...decoded, inputs }, this);
+      this.#request = new InferenceRequest({ ...decoded, inputs }, this.#trace?.watch(this) ?? this);
     } catch (thrown) {
       this.#refuseContent(thrown);
       return;
@@ -218,14 +225,17 @@ export class InferExchange implements Responder, BodySink, Watcher {
 
   #write(message: EncodedMessage): void {
     this.#isAnswered = true;
+    this.#trace?.sending();
     this.#endIfClosing();
     const isCopied = writeMessage(this.#reply, {
       heads: this.#state.heads,
       message,
       sendTimeoutMs: this.#endpoint.settings.sendTimeoutMs,
     });
-    if (isCopied) this.#settle();
-    else this.#reply.once('close', () => this.closed());
+    if (isCopied) {
+      this.#settle();
+      this.#trace?.end();
+    } else this.#reply.once('close', () => this.closed());
   }
 
   async #writeCompressed(message: EncodedMessage, encoding: Exclude<ContentEncoding, 'identity'>): Promise<void> {
@@ -237,9 +247,11 @@ export class InferExchange implements Responder, BodySink, Watcher {
       if (this.#isClosed) return;
       this.#settle();
       this.#endIfClosing();
+      this.#trace?.sending();
       const head = headerList({ headerLength: message.headerLength, contentLength: compressed.length });
       this.#reply.writeHead(200, [...head, 'Content-Encoding', encoding]);
       this.#reply.end(compressed);
+      this.#trace?.end();
     } catch (thrown) {
       this.#isAnswered = false;
       this.refuse(thrown);
@@ -257,7 +269,9 @@ export class InferExchange implements Responder, BodySink, Watcher {
     this.#isAnswered = true;
     this.#settle();
     this.#endIfClosing();
+    this.#trace?.sending();
     writeRefusal(thrown, { reply: this.#reply, settings: this.#endpoint.settings });
+    this.#trace?.end(thrown);
   }
 
   /** Nothing is left to do, nor to hear of the client. */

@@ -1,4 +1,4 @@
-import { type LogControl, type Logger, silentLogger } from '@nereid/core';
+import { type LogControl, type Logger, type RequestTracer, silentLogger } from '@nereid/core';
 import type { ProtocolLimits } from '@nereid/protocol';
 import { type ApiRestriction, ApiRestrictions, HeaderForwarding, type InferenceEngine } from '@nereid/serving';
 import { SharedMemoryRegions } from '@nereid/shared-memory';
@@ -19,6 +19,8 @@ export interface NereidHttpOptions {
   readonly corsOrigins?: readonly string[];
   /** Regions that clients register and use; the same ones for every protocol of a server. Default: clients may register none. */
   readonly sharedMemory?: SharedMemoryRegions;
+  /** Makes traces of requests; the same one for every protocol of a server. Default: none, and clients can ask for none. */
+  readonly tracer?: RequestTracer | undefined;
   /** Receives unexpected failures, whole; clients see a bland message. Default: drops them. */
   readonly logger?: Logger;
   /** The log whose settings clients may see and change. Default: none. */
@@ -51,8 +53,11 @@ export interface NereidHttpOptions {
 
 /** Options with every default filled in. */
 export interface HttpSettings
-  extends Required<Omit<NereidHttpOptions, 'limits' | 'log' | 'restrictedApis' | 'forwardHeaders' | 'corsOrigins'>> {
+  extends Required<
+    Omit<NereidHttpOptions, 'limits' | 'log' | 'restrictedApis' | 'forwardHeaders' | 'corsOrigins' | 'tracer'>
+  > {
   readonly log: LogControl | undefined;
+  readonly tracer: RequestTracer | undefined;
   readonly limits: Partial<ProtocolLimits>;
   /** Undefined when every call is open. */
   readonly restrictions: ApiRestrictions | undefined;
@@ -78,6 +83,7 @@ const EXTENSIONS = [
   'binary_tensor_data',
   'parameters',
   'statistics',
+  'trace',
   'logging',
 ];
 
@@ -95,11 +101,12 @@ export function resolveOptions(options: NereidHttpOptions): HttpSettings {
     forwarding: forwardHeaders === undefined ? undefined : new HeaderForwarding(forwardHeaders),
     cors: corsOrigins.length === 0 ? undefined : new Cors(corsOrigins),
     sharedMemory,
+    tracer: options.tracer,
     logger: options.logger ?? silentLogger,
     log: options.log,
     serverName: options.serverName ?? 'nereid',
     serverVersion: options.serverVersion ?? manifest.version,
-    extensions: options.extensions ?? extensionsOf({ sharedMemory, log: options.log }),
+    extensions: options.extensions ?? extensionsOf(options, sharedMemory),
     maxInputBytes,
     maxBodyBytes: options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES,
     limits: {
@@ -115,9 +122,10 @@ export function resolveOptions(options: NereidHttpOptions): HttpSettings {
   };
 }
 
-function extensionsOf({ sharedMemory, log }: Pick<HttpSettings, 'sharedMemory' | 'log'>): readonly string[] {
+function extensionsOf({ log, tracer }: NereidHttpOptions, { isEnabled }: SharedMemoryRegions): readonly string[] {
   const absent = new Set<string>();
-  if (!sharedMemory.isEnabled) absent.add('system_shared_memory');
+  if (!isEnabled) absent.add('system_shared_memory');
   if (log === undefined) absent.add('logging');
+  if (tracer === undefined) absent.add('trace');
   return EXTENSIONS.filter((name) => !absent.has(name));
 }

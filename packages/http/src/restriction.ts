@@ -24,6 +24,7 @@ const CATEGORIES: Readonly<Record<Route['kind'], ApiCategory>> = {
   'memory-status': 'shared-memory',
   'memory-register': 'shared-memory',
   'memory-unregister': 'shared-memory',
+  trace: 'trace',
 };
 
 /** Why the client may not make a call; undefined when it may. Comes before everything else that may be wrong with it. */

@@ -3,7 +3,7 @@
  * `/v2` · `/v2/health/{live,ready}` · `/v2/logging` · `M` · `M/{ready,config,stats,infer,generate,generate_stream,weights}` · `/v2/models/stats` ·
  * `/v2/repository[/REPO]/index` ·
  * `/v2/repository[/REPO]/models/NAME/{load,unload}` · `/v2/{system,cuda}sharedmemory[/region/NAME]/{status,unregister}` ·
- * `/v2/{system,cuda}sharedmemory/region/NAME/register`. Case matters, a trailing slash does not belong, the query is ignored.
+ * `/v2/{system,cuda}sharedmemory/region/NAME/register` · `/v2[/models/NAME]/trace/setting`, with both methods. Case matters, a trailing slash does not belong, the query is ignored.
  */
 
 type ModelRouteKind = 'model' | 'model-ready' | 'config' | 'stats' | 'weights';
@@ -28,13 +28,20 @@ export interface MemoryRoute {
   readonly region: string;
 }
 
+/** A call about settings of traces; `model` is '' for those of all. */
+export interface TraceRoute {
+  readonly kind: 'trace';
+  readonly model: string;
+}
+
 export type Route =
   | { readonly kind: 'live' | 'ready' | 'server' | 'all-stats' | 'index' | 'logging' }
   | ({ readonly kind: ModelRouteKind } & ModelAddress)
   | InferenceRoute
   /** `repository` is '' when the path names none. */
   | { readonly kind: 'load' | 'unload'; readonly name: string; readonly repository: string }
-  | MemoryRoute;
+  | MemoryRoute
+  | TraceRoute;
 
 const POST_ROUTES: ReadonlySet<Route['kind']> = new Set([
   'infer',
@@ -52,7 +59,7 @@ export function isInference(route: Route): route is InferenceRoute {
   return route.kind === 'infer' || route.kind === 'generate' || route.kind === 'generate-stream';
 }
 
-const GET_AND_POST_ROUTES: ReadonlySet<Route['kind']> = new Set(['logging']);
+const GET_AND_POST_ROUTES: ReadonlySet<Route['kind']> = new Set(['logging', 'trace']);
 
 /** The methods a route answers to. */
 export function methodsOf(route: Route): readonly ('GET' | 'POST')[] {
@@ -83,6 +90,8 @@ export function matchRoute(path: string): Route | undefined {
       return matchRepository(rest);
     case 'systemsharedmemory':
       return matchMemory('system', rest);
+    case 'trace':
+      return matchTrace('', rest);
     case 'cudasharedmemory':
       return matchMemory('cuda', rest);
     default:
@@ -110,12 +119,17 @@ function matchModel([name, ...rest]: readonly string[]): Route | undefined {
   if (name === undefined || name === '') return undefined;
   if (name === 'stats' && rest.length === 0) return { kind: 'all-stats' };
   const [marker, number] = rest;
+  if (marker === 'trace') return matchTrace(decodeName(name), rest.slice(1));
   const version = marker === 'versions' ? versionOf(number) : '';
   if (version === undefined) return undefined;
   const [action, ...extra] = marker === 'versions' ? rest.slice(2) : rest;
   const kind = MODEL_ACTIONS.get(action);
   if (kind === undefined || extra.length > 0) return undefined;
   return { kind, name: decodeName(name), version };
+}
+
+function matchTrace(model: string, [word, ...rest]: readonly string[]): TraceRoute | undefined {
+  return word === 'setting' && rest.length === 0 ? { kind: 'trace', model } : undefined;
 }
 
 function matchRepository(segments: readonly string[]): Route | undefined {

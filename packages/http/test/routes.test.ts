@@ -102,6 +102,7 @@ describe('matchRoute', () => {
     expect(methodsOf({ kind: 'server' })).toEqual(['GET']);
     expect(methodsOf({ kind: 'infer', name: 'm', version: '' })).toEqual(['POST']);
     expect(methodsOf({ kind: 'index' })).toEqual(['POST']);
+    expect(methodsOf({ kind: 'trace', model: '' })).toEqual(['GET', 'POST']);
   });
 
   it('leaves valid paths and queries as they are when it escapes broken segments', () => {

@@ -10,6 +10,7 @@ export type FlagGroup =
   | 'Metrics'
   | 'Scheduling'
   | 'Logging'
+  | 'Tracing'
   | 'Process'
   | 'Accepted without effect';
 
@@ -44,7 +45,6 @@ const PORT_MAX = 65_535;
 const INT_MAX = 2_147_483_647;
 
 const NO_KEEPALIVE = 'connections are watched by TCP, and by nothing of gRPC in this version';
-const NO_TRACE = 'tracing is not part of this version';
 const NO_GPU = 'this build runs on the CPU';
 const NO_CACHE = 'there is no response cache in this version';
 const OTHER_CLOUD = 'this front end is not part of Nereid';
@@ -463,6 +463,49 @@ export const FLAGS = {
     help: 'Log a line per inference: model, version, id, protocol, status, batch size, times in the queue, in the model and in all.',
   },
 
+  'trace-config': {
+    kind: 'list',
+    default: [],
+    placeholder: '[MODE,]KEY=VALUE',
+    group: 'Tracing',
+    help: 'Traces of requests; may be repeated. Of both modes: level=OFF|TIMESTAMPS|TENSORS, rate=N (every N-th request; default 1000), count=N (-1 for no bound), mode=triton|opentelemetry. triton,file=PATH and triton,log-frequency=N write JSON files; opentelemetry,url=URL, opentelemetry,protocol=http|grpc, opentelemetry,resource=NAME=VALUE, opentelemetry,bsp_max_queue_size=N, opentelemetry,bsp_schedule_delay=MS and opentelemetry,bsp_max_export_batch_size=N send spans.',
+  },
+  'trace-file': {
+    kind: 'string',
+    default: '',
+    placeholder: 'PATH',
+    group: 'Tracing',
+    help: 'Deprecated spelling of --trace-config triton,file=PATH.',
+  },
+  'trace-level': {
+    kind: 'list',
+    default: [],
+    placeholder: 'LEVEL',
+    group: 'Tracing',
+    help: 'Deprecated spelling of --trace-config level=LEVEL.',
+  },
+  'trace-rate': {
+    kind: 'string',
+    default: '',
+    placeholder: 'N',
+    group: 'Tracing',
+    help: 'Deprecated spelling of --trace-config rate=N.',
+  },
+  'trace-count': {
+    kind: 'string',
+    default: '',
+    placeholder: 'N',
+    group: 'Tracing',
+    help: 'Deprecated spelling of --trace-config count=N.',
+  },
+  'trace-log-frequency': {
+    kind: 'string',
+    default: '',
+    placeholder: 'N',
+    group: 'Tracing',
+    help: 'Deprecated spelling of --trace-config triton,log-frequency=N.',
+  },
+
   id: {
     kind: 'string',
     default: 'nereid',
@@ -501,12 +544,6 @@ export const FLAGS = {
   'grpc-max-connection-age': ignored('connections stay as long as their clients want, in this version'),
   'grpc-max-connection-age-grace': ignored('connections stay as long as their clients want, in this version'),
   'allow-gpu-metrics': ignored('there are no metrics of GPUs in this version'),
-  'trace-config': ignored(NO_TRACE),
-  'trace-file': ignored(NO_TRACE),
-  'trace-level': ignored(NO_TRACE),
-  'trace-rate': ignored(NO_TRACE),
-  'trace-count': ignored(NO_TRACE),
-  'trace-log-frequency': ignored(NO_TRACE),
   'pinned-memory-pool-byte-size': ignored(NO_GPU),
   'cuda-memory-pool-byte-size': ignored(NO_GPU),
   'cuda-virtual-address-size': ignored(NO_GPU),

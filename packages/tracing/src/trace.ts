@@ -1,0 +1,130 @@
+import {
+  type Clock,
+  type InferenceRequest,
+  type InferenceResponse,
+  InferenceServerError,
+  type RequestTrace,
+  type Responder,
+  type TraceStart,
+} from '@nereid/core';
+import { computeMarks, type FinishedTrace, type Mark, requestMarks, type TracedTensor } from './finished-trace.ts';
+
+export interface TraceInit {
+  readonly id: number;
+  readonly start: TraceStart;
+  readonly clock: Pick<Clock, 'nowMicros'>;
+  readonly withTensors: boolean;
+  /** See `FinishedTrace`. */
+  readonly context: unknown;
+  /** Called once. */
+  readonly finished: (trace: FinishedTrace) => void;
+}
+
+const RECEIVED = { http: 'HTTP_RECV', grpc: 'GRPC_WAITREAD' } as const;
+const SENT = { http: 'HTTP_SEND', grpc: 'GRPC_SEND' } as const;
+
+/** A trace while its request is on its way. */
+export class Trace implements RequestTrace, Responder {
+  readonly #init: TraceInit;
+  readonly #front: Mark[] = [];
+  readonly #tensors: TracedTensor[] = [];
+  #responder: Responder | undefined;
+  #request: InferenceRequest | undefined;
+  #modelVersion: string;
+  #answeredMicros = 0;
+  #error: InferenceServerError | undefined;
+  #isSending = false;
+  #isEnded = false;
+
+  constructor(init: TraceInit) {
+    this.#init = init;
+    const { protocol, startedMicros, modelVersion } = init.start;
+    this.#modelVersion = modelVersion;
+    this.#mark(`${RECEIVED[protocol]}_START`, startedMicros);
+  }
+
+  received(): void {
+    this.#mark(`${RECEIVED[this.#init.start.protocol]}_END`);
+  }
+
+  watch(responder: Responder): Responder {
+    this.#responder = responder;
+    return this;
+  }
+
+  respond(request: InferenceRequest, response: InferenceResponse | undefined, final: boolean): void {
+    if (response !== undefined) {
+      this.#modelVersion = response.modelVersion;
+      this.#keepTensors('TENSOR_BACKEND_OUTPUT', response.outputs);
+    }
+    if (final) this.#answered(request);
+    this.#responder?.respond(request, response, final);
+    if (final) this.#finishIfOver();
+  }
+
+  fail(request: InferenceRequest, error: InferenceServerError): void {
+    this.#error = error;
+    this.#answered(request);
+    this.#responder?.fail(request, error);
+    this.#finishIfOver();
+  }
+
+  sending(): void {
+    if (this.#isEnded || this.#isSending) return;
+    this.#isSending = true;
+    this.#mark(`${SENT[this.#init.start.protocol]}_START`);
+  }
+
+  end(thrown?: unknown): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    if (thrown !== undefined) this.#error ??= InferenceServerError.from(thrown);
+    if (this.#isSending) this.#mark(`${SENT[this.#init.start.protocol]}_END`);
+    this.#finishIfOver();
+  }
+
+  #answered(request: InferenceRequest): void {
+    this.#request = request;
+    this.#answeredMicros = this.#init.clock.nowMicros();
+    this.#mark('INFER_RESPONSE_COMPLETE', this.#answeredMicros);
+    if (request.observer !== undefined) this.#keepTensors('TENSOR_QUEUE_INPUT', request.inputs);
+    if (request.dispatchedMicros > 0) this.#keepTensors('TENSOR_BACKEND_INPUT', request.inputs);
+  }
+
+  /** Of what the tensors view nothing may be left when the trace is written. */
+  #keepTensors(activity: TracedTensor['activity'], tensors: FinishedTensors): void {
+    if (!this.#init.withTensors) return;
+    for (const tensor of tensors) {
+      this.#tensors.push({ activity, tensor: { ...tensor, data: Uint8Array.from(tensor.data) } });
+    }
+  }
+
+  #mark(name: string, micros = this.#init.clock.nowMicros()): void {
+    this.#front.push({ name, micros });
+  }
+
+  #finishIfOver(): void {
+    const isAnswered = this.#responder === undefined || this.#request !== undefined;
+    if (!this.#isEnded || !isAnswered) return;
+    const { id, start, context, finished } = this.#init;
+    const { protocol, modelName } = start;
+    const request = this.#request;
+    const answeredMicros = this.#answeredMicros;
+    finished({
+      id,
+      protocol,
+      modelName,
+      modelVersion: this.#modelVersion,
+      requestId: request?.id ?? '',
+      front: this.#front,
+      request: request === undefined ? [] : requestMarks(request, answeredMicros),
+      compute: request === undefined ? [] : computeMarks(request, answeredMicros),
+      batch: request?.batch,
+      tensors: this.#tensors,
+      error: this.#error,
+      context,
+    });
+  }
+}
+
+type FinishedTensors = InferenceResponse['outputs'];
