@@ -1,6 +1,15 @@
 import { FLAGS, type Flag, type FlagGroup } from './table.ts';
 
-const GROUPS: readonly FlagGroup[] = ['Models', 'HTTP', 'gRPC', 'Metrics', 'Scheduling', 'Logging', 'Tracing', 'Process'];
+const GROUPS: readonly FlagGroup[] = [
+  'Models',
+  'HTTP',
+  'gRPC',
+  'Metrics',
+  'Scheduling',
+  'Logging',
+  'Tracing',
+  'Process',
+];
 
 export interface HelpOptions {
   /** Whether options without effect are told too. Default false. */
