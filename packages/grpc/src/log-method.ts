@@ -14,9 +14,9 @@ export const answerLogSettings: Answer = ({ settings = {} }, { log }) => {
   };
 };
 
-/** The one value that is set; undefined when none is. */
-function chosenOf({ boolParam, uint32Param, stringParam }: Plain): unknown {
-  return boolParam ?? uint32Param ?? stringParam;
+/** The one value that is set; undefined when none is. What is not set is on the prototype, at its default. */
+function chosenOf(value: Plain): unknown {
+  return Object.values({ ...value })[0];
 }
 
 function settingOf(value: string | boolean | number): Plain {
