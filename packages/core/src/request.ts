@@ -39,7 +39,7 @@ export interface RequestOrigin {
 /** What a front end implements to receive the answers of a request. It must not throw: whoever answers has other requests to answer. */
 export interface Responder {
   /** For the log, which asks only when it writes a line about the request. */
-  readonly origin?: RequestOrigin;
+  readonly origin?: RequestOrigin | undefined;
   /** `response` is undefined when the final mark comes alone. Ownership of `response` passes to the responder (see `release`). */
   respond(request: InferenceRequest, response: InferenceResponse | undefined, final: boolean): void;
   /** The request failed; no further answer follows. */

@@ -3,6 +3,7 @@ import {
   type InferenceRequest,
   type InferenceResponse,
   InferenceServerError,
+  type RequestOrigin,
   type RequestTrace,
   type Responder,
   type TraceStart,
@@ -41,6 +42,11 @@ export class Trace implements RequestTrace, Responder {
     const { protocol, startedMicros, modelVersion } = init.start;
     this.#modelVersion = modelVersion;
     this.#mark(`${RECEIVED[protocol]}_START`, startedMicros);
+  }
+
+  /** Of the request, as if it was not traced. */
+  get origin(): RequestOrigin | undefined {
+    return this.#responder?.origin;
   }
 
   received(): void {

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { RequestOrigin } from '@nereid/core';
 import { createServerFactory, nereidHttp } from '@nereid/http';
 import { ModelRepository } from '@nereid/repository';
 import { createEngine } from '@nereid/serving';
@@ -23,7 +24,12 @@ export async function traced(settings: (directory: string) => readonly string[])
   mkdirSync(join(directory, 'models', 'm', '1'), { recursive: true });
   writeFileSync(join(directory, 'models', 'm', 'config.pbtxt'), CONFIG);
   const repository = new ModelRepository({ paths: [join(directory, 'models')] });
-  const engine = createEngine({ repository, backends: [new FakeBackend()] });
+  const origins: (RequestOrigin | undefined)[] = [];
+  const engine = createEngine({
+    repository,
+    backends: [new FakeBackend()],
+    onFinished: ({ request }) => origins.push(request.origin),
+  });
   await engine.load();
   const tracer = await createTracer({ config: parseTraceConfig({ settings: settings(directory) }), clock });
   const front = { engine, tracer };
@@ -39,6 +45,8 @@ export async function traced(settings: (directory: string) => readonly string[])
   };
   return {
     directory,
+    /** Where each request came from, as the engine is told. */
+    origins,
     tracer,
     url,
     stop,

@@ -34,6 +34,14 @@ it('holds every mark of every N-th request, in order of time', async () => {
   server.remove();
 });
 
+it('leaves where a request came from as it is', async () => {
+  const server = await traced((at) => ['level=TIMESTAMPS', 'rate=1', `triton,file=${join(at, 't.json')}`]);
+  await server.infer('a');
+  await server.stop();
+  expect(server.origins).toEqual([{ protocol: 'http', address: '127.0.0.1' }]);
+  server.remove();
+});
+
 it('with a log frequency there is a file for every so many traces, and one for the rest', async () => {
   const file = (at: string) => `triton,file=${join(at, 't')}`;
   const server = await traced((at) => ['level=TENSORS', 'rate=1', 'triton,log-frequency=2', file(at)]);
