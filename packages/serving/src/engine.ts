@@ -121,7 +121,10 @@ export interface InferenceEngine {
   infer(request: InferenceRequest): void;
   modelMetadata(name: string, version?: string): ModelMetadata;
   modelConfig(name: string, version?: string): ModelConfig;
-  /** Whether a request to the version gets any number of responses, so that a call with one answer cannot ask it. */
+  /**
+   * Whether a request to the version gets any number of responses, so that a call with one answer cannot ask it. False also for versions that are not ready: `infer` says so,
+   * or takes the request as it continues a sequence.
+   */
   isDecoupled(name: string, version?: string): boolean;
   /**
    * What turns outputs of a version into their classes, with the labels of its configuration.

@@ -182,7 +182,8 @@ export class ServingEngine implements InferenceEngine, AsyncDisposable {
   }
 
   isDecoupled(name: string, version = ''): boolean {
-    return isDecoupled(this.#models.find(name, version).config);
+    const found = this.#models.peek(name, version);
+    return found !== undefined && isDecoupled(found.config);
   }
 
   classification(
