@@ -100,7 +100,9 @@ export class InferEndpoint {
 
   /** @throws {InferenceServerError} NOT_FOUND or UNAVAILABLE, as the engine says; UNSUPPORTED for a decoupled model */
   assertServed({ modelName, modelVersion }: ModelTarget): void {
-    if (this.settings.engine.isDecoupled(modelName, modelVersion)) throw notOneResponse(modelName);
+    const { engine } = this.settings;
+    engine.modelMetadata(modelName, modelVersion);
+    if (engine.isDecoupled(modelName, modelVersion)) throw notOneResponse(modelName);
   }
 
   /**
