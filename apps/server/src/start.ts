@@ -66,6 +66,7 @@ export async function startServer(
     gpus: await usableGpus(),
     measureFirstResponses: options.metrics?.histogramLatencies,
   });
+  let tracer: Tracer | undefined;
   try {
     const report = await untilAborted(engine.load(), stopSignal);
     if (report === undefined) throw new StoppedError(await engine.stop({ timeoutMs: options.exitTimeoutMs }));
@@ -74,11 +75,12 @@ export async function startServer(
       throw new StartError(
         'failed to load all models; the errors above say why (--exit-on-error=false serves the others)',
       );
-    const tracer = await createTracer({ config: options.trace, clock: time.clock, logger: log });
+    tracer = await createTracer({ config: options.trace, clock: time.clock, logger: log });
     const frontEnds = await openFrontEnds(engine, { options, tracer }, log);
     return new Server({ engine, frontEnds, options, files, time, tracer });
   } catch (error) {
     await engine.stop({ timeoutMs: options.exitTimeoutMs });
+    await tracer?.close();
     time.close();
     files?.remove();
     throw error;

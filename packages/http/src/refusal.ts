@@ -12,6 +12,7 @@ export function writeRefusal(
   { reply, settings }: { readonly reply: ServerResponse; readonly settings: HttpSettings },
 ): void {
   const { status, message } = describeFailure(thrown, settings.logger);
+  if (reply.req.socket.destroyed) return;
   if (reply.headersSent) {
     reply.destroy();
     return;
