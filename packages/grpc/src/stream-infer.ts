@@ -111,7 +111,7 @@ export class StreamInfer implements CallHandler, Responder {
     const trace = cameMicros === undefined ? undefined : this.#beginTrace(decoded, cameMicros);
     const asked = { trace, memory, classification, wantsEmptyFinal, tellsBatch };
     const place: Place = { ...asked, request: undefined, waiting: [], isDone: false };
-    if (this.#isDecoupled(decoded)) this.#unordered.add(place);
+    if (engine.isDecoupled(decoded.modelName, decoded.modelVersion)) this.#unordered.add(place);
     else this.#places.push(place);
     this.#holdBack();
     if (memory === undefined && this.#reading === undefined) this.#issue(place, decoded);
@@ -138,15 +138,6 @@ export class StreamInfer implements CallHandler, Responder {
 
   #beginTrace({ modelName, modelVersion }: DecodedInferRequest, cameMicros: number): RequestTrace | undefined {
     return beginTrace(this.#settings, { modelName, modelVersion, call: this.#call, cameMicros });
-  }
-
-  /** A model that is not there has no order either: its request is refused when it is issued. */
-  #isDecoupled({ modelName, modelVersion = '' }: InferenceRequestInit): boolean {
-    try {
-      return this.#settings.engine.isDecoupled(modelName, modelVersion);
-    } catch {
-      return false;
-    }
   }
 
   #issue(place: Place, init: InferenceRequestInit): void {
