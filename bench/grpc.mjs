@@ -26,6 +26,7 @@ const LOADS = [
   { connections: 1, calls: 1 },
   { connections: 1, calls: 16 },
   { connections: 4, calls: 16 },
+  { connections: 16, calls: 1 },
   { connections: 1, calls: 16, kind: 'stream' },
 ];
 
@@ -61,6 +62,7 @@ try {
 
 const rows = [...measured].map(([{ connections, calls, kind = 'unary' }, results]) => {
   const rate = (name) => median(results[name].map((result) => result.requestsPerSecond));
+  const cpu = (name) => Math.round(median(results[name].map((result) => result.cpuPerRequest)));
   const ratio = (name) =>
     Number(
       median(results.nereid.map((result, i) => result.requestsPerSecond / results[name][i].requestsPerSecond)).toFixed(
@@ -72,9 +74,11 @@ const rows = [...measured].map(([{ connections, calls, kind = 'unary' }, results
     'requests/s': rate('nereid'),
     'p50 us': median(results.nereid.map((result) => result.p50)),
     'p99 us': median(results.nereid.map((result) => result.p99)),
-    'cpu us': Math.round(median(results.nereid.map((result) => result.cpuPerRequest))),
+    'cpu us': cpu('nereid'),
     'grpc-js requests/s': rate('grpc-js'),
-    'grpc-js cpu us': Math.round(median(results['grpc-js'].map((result) => result.cpuPerRequest))),
+    'grpc-js cpu us': cpu('grpc-js'),
+    'http requests/s': rate('http'),
+    'http cpu us': cpu('http'),
     'to grpc-js': ratio('grpc-js'),
     'to own HTTP': ratio('http'),
     failures: names.reduce((sum, name) => sum + results[name].reduce((all, { failures }) => all + failures, 0), 0),
