@@ -1,4 +1,4 @@
-import type { CompressionLevel } from '@nereid/grpc';
+import type { CompressionLevel, ConnectionLimits } from '@nereid/grpc';
 import type { ApiRestriction } from '@nereid/serving';
 import type { ParsedFlags } from './flags/parse.ts';
 import { readForwardPattern, readRestrictions } from './restrictions.ts';
@@ -17,6 +17,7 @@ export interface GrpcFrontOptions {
   readonly restrictedProtocols: readonly ApiRestriction[];
   /** Which metadata of an inference become parameters; undefined for none. */
   readonly forwardHeaders: string | undefined;
+  readonly connections: ConnectionLimits;
   /** Plain text without. */
   readonly tls: TlsFiles | undefined;
 }
@@ -41,6 +42,20 @@ export function grpcFromFlags(
     responseCompression: values['grpc-infer-response-compression-level'],
     restrictedProtocols: readRestrictions(values, 'grpc-restricted-protocol'),
     forwardHeaders: readForwardPattern(values, 'grpc-header-forward-pattern'),
+    connections: connectionLimits(values),
     tls: tlsFromFlags(values, 'grpc'),
+  };
+}
+
+function connectionLimits(values: ParsedFlags['values']): ConnectionLimits {
+  return {
+    keepaliveTimeMs: values['grpc-keepalive-time'],
+    keepaliveTimeoutMs: values['grpc-keepalive-timeout'],
+    keepalivePermitWithoutCalls: values['grpc-keepalive-permit-without-calls'],
+    maxPingsWithoutData: values['grpc-http2-max-pings-without-data'],
+    minPingIntervalMs: values['grpc-http2-min-recv-ping-interval-without-data'],
+    maxPingStrikes: values['grpc-http2-max-ping-strikes'],
+    maxAgeMs: values['grpc-max-connection-age'],
+    maxAgeGraceMs: values['grpc-max-connection-age-grace'],
   };
 }

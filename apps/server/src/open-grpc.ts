@@ -37,6 +37,7 @@ export async function openGrpc(
     tracer,
     restrictedProtocols: options.restrictedProtocols,
     ...(options.forwardHeaders !== undefined && { forwardHeaders: options.forwardHeaders }),
+    connections: options.connections,
     tls,
   };
   const server = withCertificates('grpc', () => new GrpcServer(settings));

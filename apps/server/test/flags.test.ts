@@ -181,6 +181,30 @@ describe('options become what the server is made of', () => {
     expect(read('--backend-directory=backends').options.backendDirectory).toBe(resolve('backends'));
   });
 
+  test('how connections of gRPC are watched, and how long they live, is chosen', () => {
+    const { options, warnings } = read(
+      '--grpc-keepalive-time=1000',
+      '--grpc-keepalive-timeout=2000',
+      '--grpc-keepalive-permit-without-calls=true',
+      '--grpc-http2-max-pings-without-data=3',
+      '--grpc-http2-min-recv-ping-interval-without-data=4000',
+      '--grpc-http2-max-ping-strikes=5',
+      '--grpc-max-connection-age=6000',
+      '--grpc-max-connection-age-grace=2147483647',
+    );
+    expect(warnings).toEqual([]);
+    expect(options.grpc?.connections).toEqual({
+      keepaliveTimeMs: 1000,
+      keepaliveTimeoutMs: 2000,
+      keepalivePermitWithoutCalls: true,
+      maxPingsWithoutData: 3,
+      minPingIntervalMs: 4000,
+      maxPingStrikes: 5,
+      maxAgeMs: 6000,
+      maxAgeGraceMs: 2_147_483_647,
+    });
+  });
+
   test('gRPC takes a free port where HTTP does, unless it is told', () => {
     expect(read().options.grpc?.port).toBe(8001);
     expect(read('--http-port=0').options.grpc?.port).toBe(0);

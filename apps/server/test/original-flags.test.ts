@@ -46,6 +46,11 @@ test.each([
   ['grpc-use-ssl', false],
   ['grpc-use-ssl-mutual', false],
   ['grpc-infer-response-compression-level', 'none'],
+  ['grpc-keepalive-time', 7_200_000],
+  ['grpc-keepalive-timeout', 20_000],
+  ['grpc-keepalive-permit-without-calls', false],
+  ['grpc-http2-min-recv-ping-interval-without-data', 300_000],
+  ['grpc-http2-max-ping-strikes', 2],
   ['allow-metrics', true],
   ['allow-cpu-metrics', true],
   ['metrics-port', 8002],
@@ -67,6 +72,7 @@ test.each([
   ['grpc-address', '127.0.0.1'],
   ['id', 'nereid'],
   ['log-format', 'auto'],
+  ['grpc-http2-max-pings-without-data', 0],
 ] as const)('--%s is %j where it is left out, unlike in the original', (name, value) => {
   expect(parseFlags([]).values[name]).toBe(value);
 });

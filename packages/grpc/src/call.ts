@@ -5,6 +5,7 @@
  */
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
 import { constants } from 'node:http2';
+import type { Connection } from './connection.ts';
 import { timeoutMsOf } from './deadline.ts';
 import { GrpcError } from './errors.ts';
 import { compress, decompress, ENCODINGS, type Encoding, isEncoding, MessageReader, prefixOf } from './framing.ts';
@@ -26,11 +27,19 @@ const LEVELS: Readonly<Record<Exclude<CompressionLevel, 'none'>, number>> = { lo
 const ACCEPT_ENCODING = ENCODINGS.join(',');
 const CONTENT_TYPE = 'application/grpc';
 
+export interface CallInit {
+  /** Metadata of the client. */
+  readonly headers: IncomingHttpHeaders;
+  readonly settings: GrpcSettings;
+  readonly connection: Connection;
+}
+
 export class Call {
   /** Metadata of the client. */
   readonly headers: IncomingHttpHeaders;
   readonly #stream: ServerHttp2Stream;
   readonly #settings: GrpcSettings;
+  readonly #connection: Connection;
   readonly #reader: MessageReader;
   readonly #encoding: string;
   readonly #replyEncoding: Encoding;
@@ -42,10 +51,12 @@ export class Call {
   /** Answers are written in the order they were given, also when one takes longer to deflate. */
   #deflating: Promise<void> | undefined;
 
-  constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, settings: GrpcSettings) {
+  constructor(stream: ServerHttp2Stream, { headers, settings, connection }: CallInit) {
     this.headers = headers;
     this.#stream = stream;
     this.#settings = settings;
+    this.#connection = connection;
+    connection.callOpened();
     this.#reader = new MessageReader(settings.maxMessageBytes);
     this.#encoding = String(headers['grpc-encoding'] ?? 'identity');
     this.#replyEncoding = replyEncoding(headers, settings);
@@ -133,6 +144,7 @@ export class Call {
 
   #write(pieces: readonly Uint8Array[], prefix: Buffer, written: () => void): void {
     const stream = this.#stream;
+    this.#connection.sent();
     this.#respond();
     const [only] = pieces;
     if (pieces.length === 1 && only !== undefined && only.length <= SMALL_BYTES) {
@@ -177,6 +189,7 @@ export class Call {
     clearTimeout(this.#deadline);
     const stream = this.#stream;
     if (stream.destroyed) return;
+    this.#connection.sent();
     if (stream.headersSent) {
       stream.end();
     } else if (status.code === STATUS.OK) {
@@ -244,6 +257,7 @@ export class Call {
   }
 
   #closed(): void {
+    this.#connection.callClosed();
     clearTimeout(this.#deadline);
     if (this.isOver) return;
     this.#status = { code: STATUS.CANCELLED, message: 'the client has gone' };

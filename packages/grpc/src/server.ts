@@ -5,10 +5,12 @@ import {
   type Http2Server,
   type Http2Session,
   type IncomingHttpHeaders,
+  type ServerHttp2Session,
   type ServerHttp2Stream,
 } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { Call } from './call.ts';
+import { Connection, type ConnectionLimits, DEFAULT_CONNECTION_LIMITS } from './connection.ts';
 import { GrpcError } from './errors.ts';
 import { assertAllowed, forwardedOf } from './metadata.ts';
 import { METHODS } from './methods.ts';
@@ -40,6 +42,8 @@ export interface GrpcServerOptions extends GrpcOptions {
   readonly tls?: TlsOptions | undefined;
   /** Calls of one connection at a time. Default 4096. */
   readonly maxConcurrentCalls?: number;
+  /** Whether connections are watched, and how long they live. */
+  readonly connections?: Partial<ConnectionLimits>;
 }
 
 /** Where a server listens: a port (0 takes a free one), or a socket in the file system, which goes away with the server. */
@@ -52,13 +56,14 @@ export type GrpcAddress = { readonly host: string; readonly port: number } | { r
 export class GrpcServer {
   readonly #settings: GrpcSettings;
   readonly #server: Http2Server | Http2SecureServer;
+  readonly #connectionLimits: ConnectionLimits;
   readonly #sessions = new Set<Http2Session>();
 
   constructor(options: GrpcServerOptions) {
     this.#settings = resolveOptions(options);
+    this.#connectionLimits = { ...DEFAULT_CONNECTION_LIMITS, ...options.connections };
     this.#server = open(options);
     this.#server.on('session', (session) => this.#watch(session));
-    this.#server.on('stream', (stream, headers) => this.#accept(stream, headers));
     // Of a connection that is no HTTP/2, or ends in the middle of it.
     this.#server.on('sessionError', () => {});
     this.#server.on('clientError', () => {});
@@ -91,21 +96,23 @@ export class GrpcServer {
     for (const session of this.#sessions) session.destroy();
   }
 
-  #watch(session: Http2Session): void {
+  #watch(session: ServerHttp2Session): void {
+    const connection = new Connection(session, { limits: this.#connectionLimits, logger: this.#settings.logger });
     this.#sessions.add(session);
+    session.on('stream', (stream, headers) => this.#accept(stream, headers, connection));
     session.setLocalWindowSize(WINDOW_BYTES);
     session.on('close', () => this.#sessions.delete(session));
     session.on('error', () => {});
   }
 
-  #accept(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
+  #accept(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, connection: Connection): void {
     const contentType = headers['content-type'] ?? '';
     if (headers[':method'] !== 'POST' || !contentType.startsWith('application/grpc')) {
       stream.on('error', () => {});
       stream.respond({ ':status': 415 }, { endStream: true });
       return;
     }
-    const call = new Call(stream, headers, this.#settings);
+    const call = new Call(stream, { headers, settings: this.#settings, connection });
     try {
       this.#start(call, headers);
     } catch (thrown) {

@@ -44,7 +44,6 @@ export type Flag = FlagBase &
 const PORT_MAX = 65_535;
 const INT_MAX = 2_147_483_647;
 
-const NO_KEEPALIVE = 'connections are watched by TCP, and by nothing of gRPC in this version';
 const NO_GPU = 'this build runs on the CPU';
 const NO_CACHE = 'there is no response cache in this version';
 const OTHER_CLOUD = 'this front end is not part of Nereid';
@@ -351,6 +350,73 @@ export const FLAGS = {
     group: 'gRPC',
     help: 'Metadata of an inference whose names match become parameters of the request, which the model sees.',
   },
+  'grpc-keepalive-time': {
+    kind: 'int',
+    default: 7_200_000,
+    min: 0,
+    max: INT_MAX,
+    unit: 'ms',
+    group: 'gRPC',
+    help: 'A client that was not heard of for so long is asked with a PING, before twice that time; 0 asks never.',
+  },
+  'grpc-keepalive-timeout': {
+    kind: 'int',
+    default: 20_000,
+    min: 0,
+    max: INT_MAX,
+    unit: 'ms',
+    group: 'gRPC',
+    help: 'Time it has to answer; then its connection is ended, and its calls are cancelled.',
+  },
+  'grpc-keepalive-permit-without-calls': {
+    kind: 'bool',
+    default: false,
+    group: 'gRPC',
+    help: 'Ask connections without calls too, and let their clients ask as often as those with calls.',
+  },
+  'grpc-http2-max-pings-without-data': {
+    kind: 'int',
+    default: 0,
+    min: 0,
+    max: INT_MAX,
+    group: 'gRPC',
+    help: 'PINGs in a row that a client is sent while it is sent nothing else; 0 sets no bound.',
+  },
+  'grpc-http2-min-recv-ping-interval-without-data': {
+    kind: 'int',
+    default: 300_000,
+    min: 0,
+    max: INT_MAX,
+    unit: 'ms',
+    group: 'gRPC',
+    help: 'Time between two PINGs of a client that is sent nothing else; two hours without calls.',
+  },
+  'grpc-http2-max-ping-strikes': {
+    kind: 'int',
+    default: 2,
+    min: 0,
+    max: INT_MAX,
+    group: 'gRPC',
+    help: 'PINGs of a client that may come too early; one more ends its connection (ENHANCE_YOUR_CALM, too_many_pings). 0 sets no bound.',
+  },
+  'grpc-max-connection-age': {
+    kind: 'int',
+    default: 0,
+    min: 0,
+    max: INT_MAX,
+    unit: 'ms',
+    group: 'gRPC',
+    help: 'Age, a tenth more or less, at which a client is told to open another connection; 0 keeps it for as long as the client wants.',
+  },
+  'grpc-max-connection-age-grace': {
+    kind: 'int',
+    default: 0,
+    min: 0,
+    max: INT_MAX,
+    unit: 'ms',
+    group: 'gRPC',
+    help: 'Time that the calls of such a connection have to end; 0 lets them take what they need.',
+  },
 
   'allow-metrics': { kind: 'bool', default: true, group: 'Metrics', help: 'Serve Prometheus metrics: GET /metrics.' },
   'metrics-address': {
@@ -535,14 +601,6 @@ export const FLAGS = {
   'grpc-infer-thread-count': ignored('gRPC is served by one event loop'),
   'grpc-infer-allocation-pool-size': ignored('requests are not taken from a pool'),
   'grpc-max-response-pool-size': ignored('answers that wait for a slow client are bounded by their bytes'),
-  'grpc-keepalive-time': ignored(NO_KEEPALIVE),
-  'grpc-keepalive-timeout': ignored(NO_KEEPALIVE),
-  'grpc-keepalive-permit-without-calls': ignored(NO_KEEPALIVE),
-  'grpc-http2-max-pings-without-data': ignored(NO_KEEPALIVE),
-  'grpc-http2-min-recv-ping-interval-without-data': ignored(NO_KEEPALIVE),
-  'grpc-http2-max-ping-strikes': ignored(NO_KEEPALIVE),
-  'grpc-max-connection-age': ignored('connections stay as long as their clients want, in this version'),
-  'grpc-max-connection-age-grace': ignored('connections stay as long as their clients want, in this version'),
   'allow-gpu-metrics': ignored('there are no metrics of GPUs in this version'),
   'pinned-memory-pool-byte-size': ignored(NO_GPU),
   'cuda-memory-pool-byte-size': ignored(NO_GPU),
