@@ -42,6 +42,7 @@ export async function openHttp(
     restrictedApis: http.restrictedApis,
     ...(http.forwardHeaders !== undefined && { forwardHeaders: http.forwardHeaders }),
     corsOrigins: http.corsOrigins,
+    openApi: http.docs,
     tls: http.tls && readTlsFiles(http.tls, 'http'),
   };
   const serverFactory = createServerFactory(front);

@@ -35,6 +35,8 @@ export interface HttpOptions {
   readonly forwardHeaders: string | undefined;
   /** Origins whose pages may call from a browser. */
   readonly corsOrigins: readonly string[];
+  /** Whether the calls are described. */
+  readonly docs: boolean;
   /** Clear text without. */
   readonly tls: TlsFiles | undefined;
 }
@@ -180,6 +182,7 @@ function httpOptions(values: ParsedFlags['values']): HttpOptions {
     restrictedApis: readRestrictions(values, 'http-restricted-api'),
     forwardHeaders: readForwardPattern(values, 'http-header-forward-pattern'),
     corsOrigins: readOrigins(values['http-cors-origin']),
+    docs: values['http-docs'],
     tls: tlsFromFlags(values, 'http'),
   };
 }

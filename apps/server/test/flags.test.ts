@@ -144,6 +144,7 @@ describe('options become what the server is made of', () => {
       '--http-server-key=k',
     );
     expect(options.http?.corsOrigins).toEqual(['*', 'https://a.b:1']);
+    expect([options.http?.docs, read('--http-docs=false').options.http?.docs]).toEqual([true, false]);
     expect(options.http?.tls).toEqual({ cert: 'c', key: 'k', root: '', requireClientCertificate: false });
   });
 

@@ -7,10 +7,11 @@ import {
   encodeRepositoryIndex,
   encodeServerMetadata,
 } from '@nereid/protocol';
-import { type Answer, errorAnswer, healthAnswer, jsonAnswer } from './answer.ts';
+import { type Answer, errorAnswer, healthAnswer, jsonAnswer, notFoundAnswer } from './answer.ts';
 import { HttpError } from './errors.ts';
 import { answerLogging } from './logging-calls.ts';
 import { answerMemoryCall } from './memory-calls.ts';
+import { modelDocument, serverDocument } from './openapi/document.ts';
 import type { HttpSettings } from './options.ts';
 import { parseJson } from './parse-json.ts';
 import type { InferenceRoute, Route } from './routes.ts';
@@ -41,6 +42,12 @@ export function answerCall(route: CallRoute, body: string, settings: HttpSetting
       return jsonAnswer(serverMetadata(settings));
     case 'model':
       return jsonAnswer(encodeModelMetadata(engine.modelMetadata(route.name, route.version)));
+    case 'openapi':
+      return settings.openApi ? jsonAnswer(serverDocument(settings)) : notFoundAnswer();
+    case 'model-openapi':
+      return settings.openApi
+        ? jsonAnswer(modelDocument(engine.modelMetadata(route.name, route.version), route.version, settings))
+        : notFoundAnswer();
     case 'model-ready':
       return engine.isModelReady(route.name, route.version)
         ? healthAnswer(true)

@@ -21,6 +21,8 @@ export interface NereidHttpOptions {
   readonly sharedMemory?: SharedMemoryRegions;
   /** Makes traces of requests; the same one for every protocol of a server. Default: none, and clients can ask for none. */
   readonly tracer?: RequestTracer | undefined;
+  /** Whether the calls are described: `/v2/openapi.json`, and `…/openapi.json` of each model. It tells nothing that other calls do not. Default true. */
+  readonly openApi?: boolean;
   /** Receives unexpected failures, whole; clients see a bland message. Default: drops them. */
   readonly logger?: Logger;
   /** The log whose settings clients may see and change. Default: none. */
@@ -102,6 +104,7 @@ export function resolveOptions(options: NereidHttpOptions): HttpSettings {
     cors: corsOrigins.length === 0 ? undefined : new Cors(corsOrigins),
     sharedMemory,
     tracer: options.tracer,
+    openApi: options.openApi ?? true,
     logger: options.logger ?? silentLogger,
     log: options.log,
     serverName: options.serverName ?? 'nereid',

@@ -10,6 +10,8 @@ const CATEGORIES: Readonly<Record<Route['kind'], ApiCategory>> = {
   'model-ready': 'health',
   server: 'metadata',
   model: 'metadata',
+  openapi: 'metadata',
+  'model-openapi': 'metadata',
   config: 'model-config',
   stats: 'statistics',
   'all-stats': 'statistics',
@@ -26,6 +28,11 @@ const CATEGORIES: Readonly<Record<Route['kind'], ApiCategory>> = {
   'memory-unregister': 'shared-memory',
   trace: 'trace',
 };
+
+/** The category that calls of a route are restricted under. */
+export function categoryOf(kind: Route['kind']): ApiCategory {
+  return CATEGORIES[kind];
+}
 
 /** Why the client may not make a call; undefined when it may. Comes before everything else that may be wrong with it. */
 export function restrictionOf(

@@ -9,6 +9,8 @@ describe('matchRoute', () => {
   it.each<[string, object]>([
     ['/v2', { kind: 'server' }],
     ['/v2/health/live', { kind: 'live' }],
+    ['/v2/openapi.json', { kind: 'openapi' }],
+    ['/v2/models/m/openapi.json', { kind: 'model-openapi', name: 'm', version: '' }],
     ['/v2/health/ready', { kind: 'ready' }],
     ['/v2/models/m', { kind: 'model', name: 'm', version: '' }],
     ['/v2/models/m/versions/3', { kind: 'model', name: 'm', version: '3' }],
@@ -46,6 +48,7 @@ describe('matchRoute', () => {
     '/V2',
     '/v2/health',
     '/v2/health/live/x',
+    '/v2/openapi.json/x',
     '/v2/models',
     '/v2/models/',
     '/v2/models/m/',

@@ -259,6 +259,12 @@ export const FLAGS = {
     group: 'HTTP',
     help: 'Authorities whose client certificates are taken, PEM.',
   },
+  'http-docs': {
+    kind: 'bool',
+    default: true,
+    group: 'HTTP',
+    help: 'Describe the calls: an OpenAPI document at /v2/openapi.json, and one of each model at /v2/models/NAME/openapi.json.',
+  },
   'http-cors-origin': {
     kind: 'list',
     default: [],
