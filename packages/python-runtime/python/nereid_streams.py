@@ -89,9 +89,9 @@ class Streams:
 
     async def _answer(self, call):
         """Sends the responses of a generator; the message that ends the call."""
-        inputs, wanted, input_ns = self._runner.read(call.payload)
+        arguments, wanted, input_ns = self._runner.read(call.payload)
         begin = time.perf_counter_ns()
-        results = self._runner.call(inputs)
+        results = self._runner.call(arguments)
         if inspect.isawaitable(results):
             results = await results
         if is_stream(results):

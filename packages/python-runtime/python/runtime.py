@@ -1,7 +1,8 @@
 """Runs one PyTorch model for the process that started it.
 
 Descriptor 3 is the pipe for messages: u32 payload bytes, u32 type, payload; little-endian. Descriptor 4 is the memory that tensors arrive in, 5 the memory
-that results leave in. A batch is one slot in such memory, described by a message (`read_batch`, `write_batch`); its tensors never travel on the pipe.
+that results leave in. A batch is one slot in such memory, described by a message (`read_batch`, `write_batch`); its tensors never travel on the pipe. Behind
+the message of a RUN stands what `nereid_requests` reads, when READY said that the model asks for it.
 
 The parent sends START once, then RUN any number of times, then STOP; a decoupled model speaks as `nereid_streams` says. When the parent's end of the pipe
 closes, this process ends at once.
@@ -26,6 +27,7 @@ import time
 import traceback
 from collections.abc import Mapping
 
+from nereid_requests import asks_for_requests, read_requests
 from nereid_streams import RUN, Streams, is_stepwise, is_stream
 
 START, STOP, READY, FAILED, LOG = 1, 2, 3, 4, 5
@@ -193,7 +195,7 @@ class Transport:
         return self._numbers.get(tensor.dtype)
 
     def read_batch(self, payload):
-        """The batch's id, its tensors as views of the shared memory, and its numbers."""
+        """The batch's tensors as views of the shared memory, its numbers, and what stands behind the message."""
         batch, generation, offset, _, region, released, tensors, numbers = BATCH.unpack_from(payload)
         self._slots.release(released)
         self._incoming.reach(region)
@@ -207,7 +209,7 @@ class Transport:
             shape = struct.unpack_from(f"<{rank}q", payload, at)
             at += 8 * rank
             views.append(self._view(self._incoming, self._dtypes[number], offset + start, size, shape))
-        return batch, views, struct.unpack_from(f"<{numbers}Q", payload, at)
+        return views, struct.unpack_from(f"<{numbers}Q", payload, at), payload[at + 8 * numbers :]
 
     def write_batch(self, batch, tensors):
         """Copies tensors of any device and layout to one slot; the message that announces it, but for its numbers."""
@@ -250,11 +252,13 @@ def set_threads(torch, channel, start):
 
 
 def load_model(torch, channel, start):
-    """The module, in evaluation mode and on its device, and that device."""
+    """The module, in evaluation mode and on its device; that device; and whether its `forward` asks for the requests."""
     name, path = start["model"], pathlib.Path(start["path"])
     options = start["compileOptions"]
+    asks = False
     if path.suffix == ".py":
         model = construct(torch, path, start["modelClass"])
+        asks = asks_for_requests(model.forward)
         load_weights(torch, channel, name, model, path.with_suffix(".pt"), start["device"])
     else:
         channel.log(INFO, f"Loading '{name}' as TorchScript")
@@ -267,11 +271,15 @@ def load_model(torch, channel, start):
     channel.log(INFO, f"'torch.compile' optional parameter(s) for '{name}': {options}")
     if is_stepwise(model.forward):
         channel.log(INFO, f"forward of '{name}' is a generator or a coroutine, which torch.compile does not take: what it calls is for the model to compile")
-        return model, device
+        return model, device, asks
+    if asks:
+        # Every id and parameter would be a constant of the compiled code, and each new one a reason to compile again.
+        channel.log(INFO, f"forward of '{name}' takes requests, which torch.compile does not: what it calls is for the model to compile")
+        return model, device, asks
     # A disabled compile does nothing to the model, but only after a second of imports.
     if path.suffix == ".py" and options.get("disable") is not True:
         model = torch.compile(model, **options)
-    return model, device
+    return model, device, asks
 
 
 def construct(torch, path, wanted):
@@ -348,16 +356,16 @@ class Runner:
         self._channel = channel
         self._names = start["outputs"]
         self.transport = Transport(torch, start["maxBytes"])
-        self._model, self._device = load_model(torch, channel, start)
+        self._model, self._device, self.asks = load_model(torch, channel, start)
 
     def run(self, payload):
         """Runs a batch to its end."""
         # The first field, should the rest of the message be at fault.
         (batch,) = struct.unpack_from("<I", payload)
         try:
-            inputs, wanted, input_ns = self.read(payload)
+            arguments, wanted, input_ns = self.read(payload)
             begin = time.perf_counter_ns()
-            results = self.call(inputs)
+            results = self.call(arguments)
             self.synchronize()
             kind, message = self.done(batch, results, wanted, (input_ns, time.perf_counter_ns() - begin))
             self._channel.send(kind, message)
@@ -365,14 +373,16 @@ class Runner:
             self.fail(batch, error)
 
     def read(self, payload):
-        """The arguments of a call on the model's device, the positions of the wanted results, and how long that took."""
+        """The arguments of a call, tensors on the model's device and keywords; the positions of the wanted results; and how long that took."""
         begin = time.perf_counter_ns()
-        _, inputs, wanted = self.transport.read_batch(payload)
+        inputs, wanted, details = self.transport.read_batch(payload)
         inputs = [tensor.to(self._device) for tensor in inputs]
-        return inputs, wanted, time.perf_counter_ns() - begin
+        keywords = {"requests": read_requests(details)} if self.asks else {}
+        return (inputs, keywords), wanted, time.perf_counter_ns() - begin
 
-    def call(self, inputs):
-        return self._model(*inputs)
+    def call(self, arguments):
+        inputs, keywords = arguments
+        return self._model(*inputs, **keywords)
 
     def synchronize(self):
         if self._device.type == "cuda":
@@ -483,7 +493,7 @@ def serve(channel):
             runner = Runner(torch, channel, start)
         except BaseException as error:
             return refuse(channel, error)
-        channel.send(READY, json.dumps({"torch": torch.__version__, "python": sys.version.split()[0]}).encode())
+        channel.send(READY, json.dumps({"torch": torch.__version__, "python": sys.version.split()[0], "asksForRequests": runner.asks}).encode())
         if start["decoupled"]:
             Streams(runner, channel, start["window"]).serve()
             return 0

@@ -12,6 +12,7 @@ import { type Batch, gather } from './gather.ts';
 import type { ModelPlan } from './model-plan.ts';
 import type { ModelProcess, Outcome } from './model-process.ts';
 import { runError } from './python-error.ts';
+import { asksForRequests, requestDetails } from './request-details.ts';
 import { ResponseStream } from './response-stream.ts';
 import { emptyResponse, scatter, wantedOutputs } from './scatter.ts';
 
@@ -38,6 +39,9 @@ export class PythonInstance implements ModelInstance {
   #isClosed = false;
   #streams = 0;
   readonly #waiters: (() => void)[] = [];
+  /** Of the life of the process that `#asks` is about. */
+  #greeting: Buffer | undefined;
+  #asks = false;
 
   constructor(init: PythonInstanceInit) {
     this.name = init.context.spec.name;
@@ -81,7 +85,9 @@ export class PythonInstance implements ModelInstance {
       return;
     }
     this.#streams++;
-    void new ResponseStream({ ...this.#init, batch }).run().then(() => this.#streamEnded());
+    void new ResponseStream({ ...this.#init, batch, detail: this.#detail(batch) })
+      .run()
+      .then(() => this.#streamEnded());
     if (this.#streams >= maxStreams) await new Promise<void>((resolve) => this.#waiters.push(resolve));
   }
 
@@ -98,7 +104,7 @@ export class PythonInstance implements ModelInstance {
     }
     const wanted = wantedOutputs(plan, batch.requests);
     try {
-      const outcome = await process.run({ tensors: batch.tensors, numbers: wanted });
+      const outcome = await process.run({ tensors: batch.tensors, numbers: wanted, detail: this.#detail(batch) });
       const responses = scatter({ plan, batch, wanted, tensors: outcome.tensors });
       this.#report(batch, outcome);
       for (const [i, request] of batch.requests.entries()) {
@@ -108,6 +114,16 @@ export class PythonInstance implements ModelInstance {
     } catch (thrown) {
       this.#fail(batch, runError(plan.modelName, thrown));
     }
+  }
+
+  /** What a model that asks is told of the requests of a batch. */
+  #detail(batch: Batch): Buffer | undefined {
+    const { greeting } = this.#init.process;
+    if (greeting !== this.#greeting) {
+      this.#greeting = greeting;
+      this.#asks = asksForRequests(greeting);
+    }
+    return this.#asks ? requestDetails(batch) : undefined;
   }
 
   #report({ requests, total }: Batch, { numbers, writeNs, readNs }: Outcome): void {

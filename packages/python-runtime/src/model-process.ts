@@ -3,7 +3,7 @@
  *
  * Knows nothing of Python. The process gets its two regions as descriptors 4 and 5 and answers each `run` frame with `done` or `runFailed`:
  *
- *     16 run        a batch message (transport/batch-message.ts)
+ *     16 run        a batch message (transport/batch-message.ts) | bytes for whoever runs the call
  *     17 done       a batch message with the id of the call
  *     18 runFailed  u32 id | bytes for whoever made the call
  *
@@ -57,6 +57,8 @@ export interface Call {
   readonly tensors: readonly OutgoingTensor[];
   /** Whole numbers for the process, from 0 on. */
   readonly numbers: readonly number[];
+  /** Anything else that the process is to know. */
+  readonly detail?: Uint8Array | undefined;
 }
 
 export interface Outcome {
@@ -121,6 +123,7 @@ export class ModelProcess {
   readonly #arrivals: Arrival[] = [];
   #reading: Promise<void> | undefined;
   #wasReady = false;
+  #greeting: Buffer = Buffer.alloc(0);
   #closing: Promise<void> | undefined;
   readonly #attemptWaiters: (() => void)[] = [];
   #idle: (() => void) | undefined;
@@ -133,7 +136,7 @@ export class ModelProcess {
       ...init,
       launch: () => ({ ...launch(), descriptors: this.#openTransport(options.transport).descriptors }),
       listeners: {
-        ready: () => this.#afterReading(() => this.#ready()),
+        ready: (greeting) => this.#afterReading(() => this.#ready(greeting)),
         frame: (frame) => this.#arrived(frame),
         down: (error) => this.#afterReading(() => this.#down(error)),
       },
@@ -143,6 +146,11 @@ export class ModelProcess {
 
   get isReady(): boolean {
     return this.#process.state.kind === 'ready';
+  }
+
+  /** What the process said of itself when it was last ready. */
+  get greeting(): Buffer {
+    return this.#greeting;
   }
 
   /** Of the process that is ready. */
@@ -256,7 +264,7 @@ export class ModelProcess {
         // The process may have ended meanwhile; the call is written again for the next.
         if (transport !== this.#transport) continue;
         this.#sent++;
-        this.#process.send(RUN, message);
+        this.#process.send(RUN, call.detail === undefined ? message : Buffer.concat([message, call.detail]));
         if (call.isCancelled) this.#tell(call, CANCEL, () => []);
       } catch (thrown) {
         if (transport === this.#transport) this.#settle(call, () => call.reject(thrown));
@@ -334,8 +342,9 @@ export class ModelProcess {
     else void this.#reading.then(then);
   }
 
-  #ready(): void {
+  #ready(greeting: Buffer): void {
     this.#wasReady = true;
+    this.#greeting = greeting;
     this.#attemptEnded();
     void this.#writeCalls();
   }

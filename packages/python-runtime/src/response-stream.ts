@@ -22,6 +22,8 @@ import { scatter, wantedOutputs } from './scatter.ts';
 export interface ResponseStreamInit {
   readonly plan: ModelPlan;
   readonly batch: Batch;
+  /** What the model is told of the requests. */
+  readonly detail: Buffer | undefined;
   readonly process: ModelProcess;
   readonly context: InstanceContext;
   readonly logger: Logger;
@@ -48,11 +50,10 @@ export class ResponseStream {
 
   /** Resolves when the process has ended the call. Never rejects. */
   async run(): Promise<void> {
-    const { batch } = this.#init;
+    const { batch, detail } = this.#init;
     for (const request of batch.requests) request.onCancel = () => this.#leave(request);
-    this.#call = this.#init.process.stream({ tensors: batch.tensors, numbers: this.#wanted }, (part) =>
-      this.#part(part),
-    );
+    const call = { tensors: batch.tensors, numbers: this.#wanted, detail };
+    this.#call = this.#init.process.stream(call, (part) => this.#part(part));
     try {
       this.#end(await this.#call.ended);
     } catch (thrown) {
