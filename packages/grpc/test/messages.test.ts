@@ -78,6 +78,22 @@ describe('a request', () => {
   });
 
   it.each([
+    ['of number 0', [0x00]],
+    ['of number 0 with bytes', [0x02, 0x01, 0x78]],
+    // As a double it loses its low bits, and with them its encoding.
+    ['whose tag is beyond 32 bits', [0x8f, 0xde, 0xb9, 0xaa, 0xbf, 0xe9, 0xf0, 0xff, 0xff, 0x01, 0x3a, 0x00]],
+    ['whose tag is beyond 64 bits', Array<number>(11).fill(0xff)],
+  ])('with a field %s is refused, wherever it stands', (_, tag) => {
+    const whole = Buffer.from(messageType('inference.ModelInferRequest').encode({ modelName: 'm' }).finish());
+    for (const body of [
+      [...tag, ...whole],
+      [...whole, ...tag],
+      [0x2a, tag.length, ...tag],
+    ])
+      expect(() => decodeInferRequest(Buffer.from(body))).toThrow(GrpcError);
+  });
+
+  it.each([
     ['negative', -1],
     ['beyond what can be counted', '1152921504606846976'],
   ])('with a dimension that is %s is refused', (_, dimension) => {

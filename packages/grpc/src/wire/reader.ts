@@ -3,6 +3,9 @@ import { GrpcError } from '../errors.ts';
 /** How a field is encoded. */
 export const WIRE = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const;
 
+/** Numbers of fields have 29 bits, and start with 1. */
+const MAX_TAG = 2 ** 32 - 1;
+
 /**
  * Reads one protobuf message, field by field, without copying: bytes are views. Source: the protobuf encoding.
  *
@@ -29,6 +32,7 @@ export class WireReader {
   next(): number {
     if (this.#position >= this.#end) return 0;
     const tag = this.varint();
+    if (tag > MAX_TAG || tag < 8) throw broken(`the field ${Math.floor(tag / 8)}`);
     this.wireType = tag & 7;
     return tag >>> 3;
   }
