@@ -1,3 +1,3 @@
 import { library } from '../../tsup.base.ts';
 
-export default library({ entry: ['src/index.ts', 'src/contract.ts'] });
+export default library({ entry: ['src/index.ts', 'src/contract.ts', 'src/fuzz.ts'] });
