@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -29,8 +29,8 @@ export async function compileLibrary(source: string, { flags = [], headers }: Co
   const library = join(cache, `${hash}.so`);
   if (existsSync(library)) return library;
   await mkdir(cache, { recursive: true });
-  // Finished under a name of its own: two test files may compile the same source at a time.
-  const mine = join(cache, `${hash}.${process.pid}`);
+  // Finished under a name of its own: the same source may be compiled twice at a time.
+  const mine = join(cache, `${hash}.${randomUUID()}`);
   await writeFile(`${mine}.cc`, source);
   await run('c++', [`${mine}.cc`, '-o', `${mine}.so`, ...allFlags]);
   await rename(`${mine}.so`, library);
