@@ -1,9 +1,11 @@
 /** The steps of setting up, in order. Each is idempotent: it knows from content hashes whether there is something to do. */
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { digest, inRoot, isStamped, manifests, readText, stamp, turboEnv, venvBin } from './paths.mjs';
+import { Problem } from './problem.mjs';
 import { activePythonHasTorch, missingBuildTools, python } from './requirements.mjs';
 import { run } from './run.mjs';
 
+const PERF_ANALYZER_REQUIREMENTS = ['scripts', 'setup', 'requirements-perf-analyzer.txt'];
 const OFFLINE = 'Is the network reachable? Run the same command again to continue.';
 
 const nodePackages = {
@@ -60,8 +62,32 @@ const models = (withTests) => ({
   run: () => run(venvBin('python'), [inRoot('scripts', 'export_models.py'), ...(withTests ? [] : ['--examples'])]),
 });
 
+/** A release of the Python client that brings the program; beside `.venv`, whose client is newer. */
+const perfAnalyzer = {
+  title: 'Load tool perf_analyzer',
+  hash: () => digest([readText(...PERF_ANALYZER_REQUIREMENTS)]),
+  isThere: () => existsSync(inRoot('.cache', 'perf-analyzer', 'bin', 'perf_analyzer')),
+  async run() {
+    const target = inRoot('.cache', 'perf-analyzer');
+    rmSync(target, { recursive: true, force: true });
+    const args = ['install', '--disable-pip-version-check', '--no-deps', '--target', target];
+    await run(venvBin('pip'), [...args, '-r', inRoot(...PERF_ANALYZER_REQUIREMENTS)], { remedy: OFFLINE });
+    if (this.isThere()) return;
+    throw new Problem(
+      `the tritonclient of ${PERF_ANALYZER_REQUIREMENTS.join('/')} has no perf_analyzer for ${process.platform} on ${process.arch}: run the tests on Linux on x64.`,
+    );
+  },
+};
+
 /** Every step; `withTests` also brings what only tests need. */
-export const steps = ({ withTests }) => [nodePackages, pythonEnvironment(withTests), addon, build, models(withTests)];
+export const steps = ({ withTests }) => [
+  nodePackages,
+  pythonEnvironment(withTests),
+  addon,
+  build,
+  models(withTests),
+  ...(withTests ? [perfAnalyzer] : []),
+];
 
 /** Runs one step unless its content is what it was when it last succeeded. */
 export async function perform(step) {

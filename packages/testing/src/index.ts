@@ -9,4 +9,4 @@ export { ManualClock } from './manual-clock.ts';
 export { type ReadmeRun, runReadmeExample } from './readme-example.ts';
 export { type Answer, RecordingResponder } from './recording-responder.ts';
 export { ShmObject } from './shm-object.ts';
-export { testModel, usePython } from './workspace.ts';
+export { testModel, usePerfAnalyzer, usePython } from './workspace.ts';

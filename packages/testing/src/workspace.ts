@@ -26,6 +26,18 @@ export function usePython(): string {
   throw new Error(`no Python in ${python}; run: npm run setup`);
 }
 
+/**
+ * What the set-up for tests brought of perf_analyzer: the program in `bin`, the CUDA runtime that it is linked with in `nvidia`.
+ * @returns absolute path of `.cache/perf-analyzer` in this repository
+ * @throws {Error} when it was not set up; the message holds the command
+ */
+export function usePerfAnalyzer(): string {
+  const directory = join(repositoryRoot(), '.cache', 'perf-analyzer');
+  const program = join(directory, 'bin', 'perf_analyzer');
+  if (existsSync(program)) return directory;
+  throw new Error(`no perf_analyzer in ${program}; run: npm run setup -- --with-tests`);
+}
+
 /** @throws {Error} outside of a clone of the repository */
 export function repositoryRoot(): string {
   const start = dirname(fileURLToPath(import.meta.url));
