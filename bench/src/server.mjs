@@ -10,21 +10,25 @@ const here = (file) => fileURLToPath(new URL(file, import.meta.url));
 const NEREID = here('../../apps/cli/bin/nereid.js');
 
 /** Serves a repository on a free port; resolves as `start` does. */
-export function serve(repository) {
-  return start([NEREID, 'serve', '--model-repository', repository, '--http-port', '0', '--log-format', 'default']);
+export function serve(repository, options = []) {
+  const usual = ['--model-repository', repository, '--http-port', '0', '--log-format', 'default'];
+  return start([NEREID, 'serve', ...usual, ...options]);
 }
 
-/** Starts a Node.js program that prints its URL; resolves with that, the one of gRPC if it told one before, the process id and a way to end it. */
+/** Starts a Node.js program that prints its URL; resolves with that, those of gRPC and of the metrics if it told them before, the process id and a way to end it. */
 export async function start(args) {
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   let grpcUrl;
+  let metricsUrl;
   for await (const line of createInterface({ input: child.stdout })) {
     const place = /Started GRPCInferenceService at (\S+)/.exec(line)?.[1];
     if (place) grpcUrl = `http://${place}`;
+    const metricsPlace = /Started Metrics Service at (\S+)/.exec(line)?.[1];
+    if (metricsPlace) metricsUrl = `http://${metricsPlace}/metrics`;
     const url = /http:\/\/[\w.:]+/.exec(line)?.[0];
     if (url) {
       child.stdout.resume();
-      return { url, grpcUrl, pid: child.pid, stop: () => child.kill('SIGTERM') };
+      return { url, grpcUrl, metricsUrl, pid: child.pid, stop: () => child.kill('SIGTERM') };
     }
   }
   throw new Error(`${args.join(' ')} did not start`);

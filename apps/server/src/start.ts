@@ -65,6 +65,7 @@ export async function startServer(
     requireConfig: options.requireConfig,
     gpus: await usableGpus(),
     measureFirstResponses: options.metrics?.histogramLatencies,
+    summarizeLatencies: options.metrics?.summaryQuantiles,
   });
   let tracer: Tracer | undefined;
   try {

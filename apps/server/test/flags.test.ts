@@ -3,6 +3,13 @@ import { describe, expect, test } from 'vitest';
 import { optionsFromFlags, parseFlags, serveHelp, UsageError } from '../src/index.ts';
 
 const repository = '--model-repository=/models';
+const USUAL_QUANTILES = [
+  { quantile: 0.5, error: 0.05 },
+  { quantile: 0.9, error: 0.01 },
+  { quantile: 0.95, error: 0.001 },
+  { quantile: 0.99, error: 0.001 },
+  { quantile: 0.999, error: 0.001 },
+];
 const values = (...argv: string[]) => parseFlags([repository, ...argv]).values;
 
 describe('options are read as Triton reads them', () => {
@@ -222,12 +229,23 @@ describe('options become what the server is made of', () => {
     [['--http-port=0', '--metrics-port=9002'], { port: 9002 }],
     [['--allow-http=false', '--metrics-port=0'], { port: 0 }],
     [['--allow-metrics=false', '--metrics-port=9002'], undefined],
-    [[], { cpu: true, counterLatencies: true, histogramLatencies: false }],
+    [[], { cpu: true, counterLatencies: true, histogramLatencies: false, summaryQuantiles: [] }],
     [['--allow-cpu-metrics=false'], { cpu: false }],
     [['--metrics-config=counter_latencies=false'], { counterLatencies: false }],
     [['--metrics-config', 'histogram_latencies=ON'], { histogramLatencies: true }],
     [['--metrics-config=counter_latencies=0', '--metrics-config=counter_latencies=1'], { counterLatencies: true }],
-    [['--metrics-config=summary_quantiles=0.5:0.05', '--metrics-config=summary_latencies=false'], {}],
+    [['--metrics-config=summary_quantiles=0.5:0.05'], { summaryQuantiles: [] }],
+    [['--metrics-config=summary_quantiles=0.5:0.05', '--metrics-config=summary_latencies=0'], { summaryQuantiles: [] }],
+    [['--metrics-config=summary_latencies=true'], { summaryQuantiles: USUAL_QUANTILES }],
+    [
+      ['--metrics-config=summary_latencies=1', '--metrics-config=summary_quantiles=.5:0.1, 0.75:0.01'],
+      {
+        summaryQuantiles: [
+          { quantile: 0.5, error: 0.1 },
+          { quantile: 0.75, error: 0.01 },
+        ],
+      },
+    ],
   ])('%j serve metrics at %j', (argv, metrics) => {
     const { options, warnings } = read(...argv);
     if (metrics === undefined) expect(options.metrics).toBeUndefined();
@@ -241,7 +259,12 @@ describe('options become what the server is made of', () => {
     ['counter_latencies=', "takes key=value, got 'counter_latencies='"],
     ['counter_latencies=maybe', "option '--metrics-config=counter_latencies' takes true or false"],
     ['counters=true', "summary_latencies, summary_quantiles, got 'counters'"],
-    ['summary_latencies=true', 'is not served by this version: use histogram_latencies=true'],
+    ['summary_quantiles=0.5', "takes quantile:error, separated by commas, e.g. 0.5:0.05,0.99:0.001; got '0.5'"],
+    ['summary_quantiles=0.5:0.05,', "got ''"],
+    ['summary_quantiles=0.5:0.05,0.9:high', "got '0.9:high'"],
+    ['summary_quantiles=1.5:0.05', 'a quantile lies between 0 and 1, got 1.5'],
+    ['summary_quantiles=0.5:0', 'the error of quantile 0.5 is at least 0.0001 and below 1, got 0'],
+    ['summary_quantiles=0.5:0.1,0.5:0.2', 'got 0.5 twice'],
   ])('--metrics-config=%s is refused', (setting, message) => {
     expect(() => read(`--metrics-config=${setting}`)).toThrow(message);
   });

@@ -24,6 +24,12 @@ export interface BatchRunnerOptions {
   readonly isEmpty: () => boolean;
 }
 
+/** What an instance has to do. */
+export interface InstanceLoad {
+  readonly name: string;
+  readonly batches: number;
+}
+
 /** A batch that is over. */
 export interface FreedSlots {
   readonly instance: InstanceSlots;
@@ -81,6 +87,10 @@ export class BatchRunner {
   /** Requests handed to an instance and not yet done. */
   get executing(): number {
     return this.#executing;
+  }
+
+  get loads(): readonly InstanceLoad[] {
+    return this.instances.map(({ model, load }) => ({ name: model.name, batches: load }));
   }
 
   /**

@@ -1,5 +1,5 @@
 import type { ExecutionReport, InferenceRequest, Scheduler } from '@nereid/core';
-import { BatchRunner } from './batch-runner.ts';
+import { BatchRunner, type InstanceLoad } from './batch-runner.ts';
 import { DefaultPolicy, type SchedulerAction } from './default-policy.ts';
 import { checkQueueSize } from './dynamic-batching.ts';
 import { rejectionOf } from './errors.ts';
@@ -52,6 +52,11 @@ export class DefaultScheduler implements Scheduler {
 
   get executing(): number {
     return this.#runner.executing;
+  }
+
+  /** Batches that each instance has: the one that it runs, and those that wait at it. */
+  get instances(): readonly InstanceLoad[] {
+    return this.#runner.loads;
   }
 
   enqueue(request: InferenceRequest): void {

@@ -10,7 +10,7 @@ import type {
 import { AnswerOrder } from './answer-order.ts';
 import { BatchCounters, type BatchingStatistics } from './batch-counters.ts';
 import { batchRules } from './batch-plan.ts';
-import { BatchRunner, type FreedSlots } from './batch-runner.ts';
+import { BatchRunner, type FreedSlots, type InstanceLoad } from './batch-runner.ts';
 import { checkQueueSize, type DynamicBatching, PriorityLevels } from './dynamic-batching.ts';
 import { type DynamicAction, type DynamicEvent, DynamicPolicy } from './dynamic-policy.ts';
 import { rejectionOf } from './errors.ts';
@@ -111,6 +111,11 @@ export class DynamicScheduler implements Scheduler {
 
   get executing(): number {
     return this.#runner.executing;
+  }
+
+  /** Batches that each instance has: the one that it runs, and those that wait at it. */
+  get instances(): readonly InstanceLoad[] {
+    return this.#runner.loads;
   }
 
   /** How batches were formed so far. A single request finds its own batch in `request.batch`. */

@@ -1,5 +1,6 @@
 export { type Alarm, AlarmClock } from './alarm-clock.ts';
 export type { BatchingStatistics } from './batch-counters.ts';
+export type { InstanceLoad } from './batch-runner.ts';
 export { CallQueue, type CallQueueOptions } from './call-queue.ts';
 export { DefaultScheduler } from './default-scheduler.ts';
 export type { DynamicBatching, QueuePolicy, TimeoutAction } from './dynamic-batching.ts';

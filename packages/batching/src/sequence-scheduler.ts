@@ -12,7 +12,7 @@ import {
 import { AnswerOrder } from './answer-order.ts';
 import { BatchCounters, type BatchingStatistics } from './batch-counters.ts';
 import type { BatchFormer, BatchSender } from './batch-former.ts';
-import { BatchRunner, type FreedSlots } from './batch-runner.ts';
+import { BatchRunner, type FreedSlots, type InstanceLoad } from './batch-runner.ts';
 import { DirectBatches } from './direct-batches.ts';
 import { checkQueueSize } from './dynamic-batching.ts';
 import { rejectionOf, wrongIdType } from './errors.ts';
@@ -124,6 +124,11 @@ export class SequenceScheduler implements Scheduler {
 
   get executing(): number {
     return this.#runner.executing - this.#padded;
+  }
+
+  /** Batches that each instance has: the one that it runs, and those that wait at it. */
+  get instances(): readonly InstanceLoad[] {
+    return this.#runner.loads;
   }
 
   /** How batches were formed so far, padding included. A single request finds its own batch in `request.batch`. */

@@ -7,7 +7,8 @@ interface ScrapedFamily {
   readonly samples: readonly {
     readonly name: string;
     readonly labels: Readonly<Record<string, string>>;
-    readonly value: number;
+    /** Null for NaN, which JSON does not have. */
+    readonly value: number | null;
   }[];
 }
 
@@ -32,7 +33,7 @@ export class Scrape {
     const names = [name, `${name}_total`];
     for (const sample of this.families.flatMap(({ samples }) => samples)) {
       const { [by]: key = '', ...rest } = sample.labels;
-      if (names.includes(sample.name) && isSame(rest, labels)) values[key] = sample.value;
+      if (names.includes(sample.name) && isSame(rest, labels)) values[key] = sample.value ?? Number.NaN;
     }
     return values;
   }

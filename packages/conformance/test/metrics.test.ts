@@ -23,6 +23,9 @@ dynamic_batching {
 metric_tags { key: "team" value: "a \\"quoted\\" \\\\ name\\nin two lines" }
 `;
 const SPIN_LABELS = { model: 'spin', version: '1', _team: 'a "quoted" \\ name\nin two lines' };
+const QUANTILES = '0.5:0.05,0.99:0.001';
+/** Families of ours, and those that have to be asked for. */
+const NOT_ALWAYS = /^(# TYPE )?(nereid_|nv_inference_\w+_summary_us|nv_inference_first_response_histogram_ms)/;
 /** Rounds that keep the instance busy for longer than everything else here takes. */
 const LONG = 200_000;
 
@@ -50,6 +53,8 @@ let server: NereidProcess;
 let client: BatchingClient;
 let scrape: Scrape;
 let statistics: readonly Statistics[];
+/** While one request runs. */
+let busy: string;
 
 const metricsUrl = () => `http://${server.metricsPlace}/metrics`;
 const addSub = (rows: number) =>
@@ -74,6 +79,7 @@ async function waitFor(pending: number, formed: number): Promise<void> {
 async function failInTheQueue(): Promise<void> {
   const held = spin(LONG);
   await waitFor(0, 1);
+  busy = await (await fetch(metricsUrl())).text();
   const waits = spin(1);
   const leaves = spin(1);
   await waitFor(2, 1);
@@ -91,7 +97,11 @@ beforeAll(async () => {
   for (const name of ['addsub', 'picky'])
     cpSync(join(testModel('golden_repository'), name), join(repository, name), { recursive: true });
   writeModelTree(repository, { name: 'spin', config: SPIN, versions: { 1: 'spinning/model.pt' } });
-  server = await startNereid([repository]);
+  const measured = ['histogram_latencies=true', 'summary_latencies=true', `summary_quantiles=${QUANTILES}`];
+  server = await startNereid(
+    [repository],
+    measured.map((setting) => `--metrics-config=${setting}`),
+  );
   client = await BatchingClient.connect(server.url, 8);
   for (const rows of [1, 2, 3]) expect(await addSub(rows)).toMatchObject({ status: 200 });
   expect(await picky(1)).toMatchObject({ status: 200 });
@@ -111,16 +121,14 @@ afterAll(async () => {
 
 test('a model of the original has the same series and types', async () => {
   const text = await (await fetch(metricsUrl())).text();
-  const ours = [...shapeOf(text)].filter(
-    (line) => !/^(# TYPE )?nereid_/.test(line) && !/model="(picky|spin)"/.test(line),
-  );
+  const ours = [...shapeOf(text)].filter((line) => !NOT_ALWAYS.test(line) && !/model="(picky|spin)"/.test(line));
   expect(ours.sort()).toEqual([...shapeOf(readFileSync(GOLDEN, 'utf8'))].sort());
 });
 
 test('the parser finds every family with help, a type and samples', () => {
-  expect(scrape.families.length).toBe(20);
+  expect(scrape.families.length).toBe(28);
   for (const { name, type, help, samples } of scrape.families) {
-    expect(`${name} ${type}`).toMatch(/ (counter|gauge)$/);
+    expect(`${name} ${type}`).toMatch(/ (counter|gauge|histogram|summary)$/);
     expect(help).not.toBe('');
     expect(samples, name).not.toHaveLength(0);
   }
@@ -173,14 +181,65 @@ describe('metrics and statistics agree', () => {
   });
 });
 
+describe('latencies are summarized', () => {
+  test.each(['request', 'queue', 'compute_input', 'compute_infer', 'compute_output'])('of %s', (part) => {
+    const name = `nv_inference_${part}_summary_us`;
+    for (const [labels, requests] of [
+      [{ model: 'addsub', version: '3' }, 3],
+      [SPIN_LABELS, 2],
+    ] as const) {
+      expect(scrape.value(`${name}_count`, labels)).toBe(requests);
+      const total = scrape.value(`nv_inference_${part}_duration_us`, labels) ?? Number.NaN;
+      const sum = scrape.value(`${name}_sum`, labels) ?? Number.NaN;
+      // Each request is cut to whole microseconds here, and their sum is there.
+      expect(sum).toBeLessThanOrEqual(total);
+      expect(sum).toBeGreaterThan(total - requests - 1);
+      const { 0.5: median = 0, 0.99: most = 0 } = scrape.by(name, labels, 'quantile');
+      expect(median).toBeLessThanOrEqual(most);
+      expect(most).toBeLessThanOrEqual(sum);
+      expect(most * requests).toBeGreaterThanOrEqual(sum);
+    }
+  });
+
+  test('and are NaN where there was no request', () => {
+    const labels = { model: 'addsub', version: '1' };
+    expect(scrape.by('nv_inference_request_summary_us', labels, 'quantile')).toEqual({
+      0.5: Number.NaN,
+      0.99: Number.NaN,
+    });
+    expect(scrape.value('nv_inference_request_summary_us_count', labels)).toBe(0);
+  });
+});
+
+test('first responses are counted into buckets, failures included', () => {
+  const count = (labels: Readonly<Record<string, string>>) =>
+    scrape.value('nv_inference_first_response_histogram_ms_count', labels);
+  expect(count({ model: 'addsub', version: '3' })).toBe(3);
+  expect(count({ model: 'picky', version: '1' })).toBe(3);
+  expect(count(SPIN_LABELS)).toBe(5);
+  const buckets = scrape.by('nv_inference_first_response_histogram_ms_bucket', SPIN_LABELS, 'le');
+  expect(Object.keys(buckets)).toEqual(['100', '500', '2000', '5000', '+Inf']);
+  expect(buckets['+Inf']).toBe(5);
+});
+
+test('what instances have to do is told while they do it', () => {
+  const spinning = 'model="spin",version="1"';
+  const line = (name: string, labels: string) => new RegExp(`^${name}\\{.*${labels}\\} 1$`, 'm');
+  expect(busy).toMatch(line('nereid_executing_request_count', spinning));
+  expect(busy).toMatch(line('nereid_instance_batches', `instance="spin_0",${spinning}`));
+  expect(scrape.value('nereid_executing_request_count', SPIN_LABELS)).toBe(0);
+  expect(scrape.by('nereid_instance_batches', SPIN_LABELS, 'instance')).toEqual({ spin_0: 0 });
+});
+
 test('the machine and the process are told', () => {
   const used = scrape.value('nv_cpu_memory_used_bytes', {}) ?? 0;
   expect(used).toBeGreaterThan(0);
   expect(used).toBeLessThan(scrape.value('nv_cpu_memory_total_bytes', {}) ?? 0);
   expect(scrape.value('nv_cpu_utilization', {})).toBeLessThanOrEqual(1);
-  expect(Object.keys(scrape.by('nereid_event_loop_delay_seconds', {}, 'quantile')).sort()).toEqual([
-    '0.5',
-    '0.99',
-    '1',
-  ]);
+  expect(scrape.value('nereid_external_memory_bytes', {})).toBeGreaterThan(0);
+  const late = scrape.by('nereid_event_loop_delay_seconds_bucket', {}, 'le');
+  const count = scrape.value('nereid_event_loop_delay_seconds_count', {}) ?? 0;
+  expect(count).toBeGreaterThan(0);
+  expect(late['+Inf']).toBe(count);
+  expect(late['2.5']).toBeLessThanOrEqual(count);
 });

@@ -1,182 +1,175 @@
 /**
  * What the statistics of models become. Names, types and labels of `nv_…` are those of Triton; families of `nereid_…` are ours.
  */
-import type { FailureReason, ModelStatistics, StatisticDuration } from '@nereid/serving';
-import { type Family, type FamilyType, formatLabel, formatNumber, type Series } from './text.ts';
+import type {
+  FailureReason,
+  LatencySummaryStatistics,
+  ModelStatistics,
+  StatisticDuration,
+  SummaryStatistics,
+} from '@nereid/serving';
+import { type Family, formatNumber, histogramSeries, type Series } from './text.ts';
+import type { VersionLabels } from './version-labels.ts';
+
+/** A family with series of each model version. */
+export interface ModelFamily extends Family {
+  /** Whether it is left out while no version has a series of it. */
+  readonly isOptional?: boolean;
+  series(model: ModelStatistics, labels: VersionLabels): readonly Series[];
+}
 
 const REASONS: readonly FailureReason[] = ['REJECTED', 'CANCELED', 'BACKEND', 'OTHER'];
 
 /** A family with one series per model version. */
-interface PerVersion {
-  readonly name: string;
-  readonly type: FamilyType;
-  readonly help: string;
-  readonly value: (model: ModelStatistics) => number;
+function perVersion(family: Family, value: (model: ModelStatistics) => number): ModelFamily {
+  return { ...family, series: (model, labels) => [{ labels: labels.plain, value: value(model) }] };
 }
 
-const COUNTS: readonly PerVersion[] = [
+function counter(
+  name: string,
+  { help, value }: { readonly help: string; readonly value: (model: ModelStatistics) => number },
+): ModelFamily {
+  return perVersion({ name, type: 'counter', help }, value);
+}
+
+function gauge(
+  name: string,
+  { help, value }: { readonly help: string; readonly value: (model: ModelStatistics) => number },
+): ModelFamily {
+  return perVersion({ name, type: 'gauge', help }, value);
+}
+
+const REQUESTS: readonly ModelFamily[] = [
+  counter('nv_inference_request_success', {
+    help: 'Requests answered with success',
+    value: ({ success }) => success.count,
+  }),
   {
-    name: 'nv_inference_count',
+    name: 'nv_inference_request_failure',
     type: 'counter',
+    help: 'Requests that failed after they were accepted, by reason',
+    series: ({ failures }, labels) =>
+      REASONS.map((reason) => ({ labels: labels.with('reason', reason), value: failures[reason] })),
+  },
+  counter('nv_inference_count', {
     help: 'Inferences done; a request counts as many as its batch size',
     value: ({ inferenceCount }) => inferenceCount,
-  },
-  {
-    name: 'nv_inference_exec_count',
-    type: 'counter',
+  }),
+  counter('nv_inference_exec_count', {
     help: 'Executions of the model, of whole batches',
     value: ({ executionCount }) => executionCount,
-  },
-  {
-    name: 'nv_inference_request_duration_us',
-    type: 'counter',
-    help: 'Microseconds from arrival to answer, of successful requests',
-    value: ({ success }) => micros(success),
-  },
-  {
-    name: 'nv_inference_queue_duration_us',
-    type: 'counter',
-    help: 'Microseconds in the queue, of successful requests',
-    value: ({ queue }) => micros(queue),
-  },
-  {
-    name: 'nv_inference_compute_input_duration_us',
-    type: 'counter',
-    help: 'Microseconds in which inputs were gathered, of successful requests',
-    value: ({ computeInput }) => micros(computeInput),
-  },
-  {
-    name: 'nv_inference_compute_infer_duration_us',
-    type: 'counter',
-    help: 'Microseconds in which the model ran, of successful requests',
-    value: ({ computeInfer }) => micros(computeInfer),
-  },
-  {
-    name: 'nv_inference_compute_output_duration_us',
-    type: 'counter',
-    help: 'Microseconds in which outputs were given out, of successful requests',
-    value: ({ computeOutput }) => micros(computeOutput),
-  },
-  {
-    name: 'nv_inference_pending_request_count',
-    type: 'gauge',
-    help: 'Requests that wait for an instance now',
-    value: ({ pending }) => pending,
-  },
-  {
-    name: 'nv_model_load_duration_secs',
-    type: 'gauge',
-    help: 'Seconds that the version took to load until it could serve',
-    value: ({ loadSeconds }) => loadSeconds,
-  },
+  }),
 ];
 
-const SUCCESS: PerVersion = {
-  name: 'nv_inference_request_success',
-  type: 'counter',
-  help: 'Requests answered with success',
-  value: ({ success }) => success.count,
+const DURATIONS: readonly ModelFamily[] = [
+  counter('nv_inference_request_duration_us', {
+    help: 'Microseconds from arrival to answer, of successful requests',
+    value: ({ success }) => micros(success),
+  }),
+  counter('nv_inference_queue_duration_us', {
+    help: 'Microseconds in the queue, of successful requests',
+    value: ({ queue }) => micros(queue),
+  }),
+  counter('nv_inference_compute_input_duration_us', {
+    help: 'Microseconds in which inputs were gathered, of successful requests',
+    value: ({ computeInput }) => micros(computeInput),
+  }),
+  counter('nv_inference_compute_infer_duration_us', {
+    help: 'Microseconds in which the model ran, of successful requests',
+    value: ({ computeInfer }) => micros(computeInfer),
+  }),
+  counter('nv_inference_compute_output_duration_us', {
+    help: 'Microseconds in which outputs were given out, of successful requests',
+    value: ({ computeOutput }) => micros(computeOutput),
+  }),
+];
+
+const GAUGES: readonly ModelFamily[] = [
+  gauge('nv_inference_pending_request_count', {
+    help: 'Requests that wait for an instance now',
+    value: ({ pending }) => pending,
+  }),
+  gauge('nv_model_load_duration_secs', {
+    help: 'Seconds that the version took to load until it could serve',
+    value: ({ loadSeconds }) => loadSeconds,
+  }),
+];
+
+const FIRST_RESPONSE: ModelFamily = {
+  name: 'nv_inference_first_response_histogram_ms',
+  type: 'histogram',
+  help: 'Whole milliseconds from arrival to the first response, failures included',
+  isOptional: true,
+  series: ({ firstResponseMs }, labels) =>
+    firstResponseMs === undefined
+      ? []
+      : histogramSeries(firstResponseMs, { plain: labels.plain, bound: (le) => labels.with('le', le) }),
 };
 
-const DURATION = /_duration_us$/;
-
-/** @param latencies  whether counters of durations are among them */
-export function modelFamilies(
-  models: readonly ModelStatistics[],
-  { latencies }: { readonly latencies: boolean },
-): readonly Family[] {
-  const versions = models.map((model) => ({ model, labels: versionLabels(model) }));
-  const perVersion = ({ name, type, help, value }: PerVersion): Family => ({
-    name,
-    type,
-    help,
-    series: versions.map(({ model, labels }) => ({ labels: labels.plain, value: value(model) })),
-  });
-  return [
-    perVersion(SUCCESS),
-    {
-      name: 'nv_inference_request_failure',
-      type: 'counter',
-      help: 'Requests that failed after they were accepted, by reason',
-      series: versions.flatMap(({ model: { failures }, labels }) =>
-        REASONS.map((reason) => ({ labels: labels.withReason(reason), value: failures[reason] })),
-      ),
-    },
-    ...COUNTS.filter(({ name }) => latencies || !DURATION.test(name)).map(perVersion),
-    ...firstResponses(versions),
-    {
-      name: 'nereid_batches_total',
-      type: 'counter',
-      help: 'Batches formed, by their number of rows; of models whose scheduler forms any',
-      series: versions.flatMap(({ model: { batching }, labels }) =>
-        (batching?.sizes ?? []).map(({ batchSize, count }) => ({
-          labels: labels.withBatchSize(batchSize),
-          value: count,
-        })),
-      ),
-    },
-    {
-      name: 'nereid_batches_closed_total',
-      type: 'counter',
-      help: 'Batches formed, by the reason why they were closed; of models whose scheduler forms any',
-      series: versions.flatMap(({ model: { batching }, labels }) =>
-        Object.entries(batching?.closed ?? {}).map(([reason, value]) => ({ labels: labels.withReason(reason), value })),
-      ),
-    },
-  ];
-}
-
-/** One histogram for each version that measures; no family where none does. */
-function firstResponses(versions: readonly Version[]): Family[] {
-  const series = versions.flatMap(({ model: { firstResponseMs }, labels }): Series[] => {
-    if (firstResponseMs === undefined) return [];
-    const { buckets, count, sum } = firstResponseMs;
-    return [
-      ...[...buckets, { bound: Number.POSITIVE_INFINITY, count }].map(
-        (bucket): Series => ({ suffix: '_bucket', labels: labels.withBound(bucket.bound), value: bucket.count }),
-      ),
-      { suffix: '_sum', labels: labels.plain, value: sum },
-      { suffix: '_count', labels: labels.plain, value: count },
-    ];
-  });
-  const help = 'Whole milliseconds from arrival to the first response, failures included';
-  return series.length === 0
-    ? []
-    : [{ name: 'nv_inference_first_response_histogram_ms', type: 'histogram', help, series }];
-}
-
-interface Version {
-  readonly model: ModelStatistics;
-  readonly labels: VersionLabels;
-}
-
-/** Labels of one version as they are written, ascending by name: tags, batch size, bound, model, reason, version. */
-interface VersionLabels {
-  readonly plain: string;
-  withReason(reason: string): string;
-  withBatchSize(batchSize: number): string;
-  withBound(bound: number): string;
-}
-
-function versionLabels({ name, version, metricTags }: ModelStatistics): VersionLabels {
-  const tags = new Map([...metricTags].map(([tag, value]) => [labelName(tag), value]));
-  const start = [...tags.keys()]
-    .sort()
-    .map((tag) => `${formatLabel(tag, tags.get(tag) ?? '')},`)
-    .join('');
-  const model = formatLabel('model', name);
-  const end = formatLabel('version', version);
+function summary(name: string, of: keyof LatencySummaryStatistics, help: string): ModelFamily {
   return {
-    plain: `{${start}${model},${end}}`,
-    withReason: (reason) => `{${start}${model},reason="${reason}",${end}}`,
-    withBatchSize: (batchSize) => `{${start}batch_size="${batchSize}",${model},${end}}`,
-    withBound: (bound) => `{${start}le="${formatNumber(bound)}",${model},${end}}`,
+    name,
+    type: 'summary',
+    help: `${help}, of successful requests; quantiles of the last minute`,
+    isOptional: true,
+    series: ({ latencyMicros }, labels) =>
+      latencyMicros === undefined ? [] : summarySeries(latencyMicros[of], labels),
   };
 }
 
-/** Configurations may hold any text as the name of a tag; labels may not. Of tags that become one label, the last counts. */
-function labelName(tag: string): string {
-  return `_${tag.replaceAll(/[^a-zA-Z0-9_]/g, '_')}`;
+function summarySeries({ count, sum, quantiles }: SummaryStatistics, labels: VersionLabels): readonly Series[] {
+  return [
+    ...quantiles.map(({ quantile, value }) => ({ labels: labels.with('quantile', formatNumber(quantile)), value })),
+    { suffix: '_sum', labels: labels.plain, value: sum },
+    { suffix: '_count', labels: labels.plain, value: count },
+  ];
+}
+
+const SUMMARIES: readonly ModelFamily[] = [
+  summary('nv_inference_request_summary_us', 'request', 'Microseconds from arrival to answer'),
+  summary('nv_inference_queue_summary_us', 'queue', 'Microseconds in the queue'),
+  summary('nv_inference_compute_input_summary_us', 'computeInput', 'Microseconds in which inputs were gathered'),
+  summary('nv_inference_compute_infer_summary_us', 'computeInfer', 'Microseconds in which the model ran'),
+  summary('nv_inference_compute_output_summary_us', 'computeOutput', 'Microseconds in which outputs were given out'),
+];
+
+const OURS: readonly ModelFamily[] = [
+  gauge('nereid_executing_request_count', {
+    help: 'Requests that instances have now',
+    value: ({ executing }) => executing,
+  }),
+  {
+    name: 'nereid_instance_batches',
+    type: 'gauge',
+    help: 'Batches that the instance has now: the one that it runs, and those in the queue of its thread',
+    series: ({ instances }, labels) =>
+      instances.map(({ name, batches }) => ({ labels: labels.with('instance', name), value: batches })),
+  },
+  {
+    name: 'nereid_batches_total',
+    type: 'counter',
+    help: 'Batches formed, by their number of rows; of models whose scheduler forms any',
+    series: ({ batching }, labels) =>
+      (batching?.sizes ?? []).map(({ batchSize, count }) => ({
+        labels: labels.with('batch_size', String(batchSize)),
+        value: count,
+      })),
+  },
+  {
+    name: 'nereid_batches_closed_total',
+    type: 'counter',
+    help: 'Batches formed, by the reason why they were closed; of models whose scheduler forms any',
+    series: ({ batching }, labels) =>
+      Object.entries(batching?.closed ?? {}).map(([reason, value]) => ({
+        labels: labels.with('reason', reason),
+        value,
+      })),
+  },
+];
+
+/** In the order in which they are written. */
+export function modelFamilies({ latencies }: { readonly latencies: boolean }): readonly ModelFamily[] {
+  return [...REQUESTS, ...(latencies ? DURATIONS : []), ...GAUGES, FIRST_RESPONSE, ...SUMMARIES, ...OURS];
 }
 
 function micros({ ns }: StatisticDuration): number {

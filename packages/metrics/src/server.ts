@@ -1,6 +1,7 @@
 /** The endpoint: `GET /metrics` and `/metrics/`. As with Triton, any other path is answered 200 without a body, and any other method 405. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { pipeline } from 'node:stream/promises';
 import { type Logger, silentLogger } from '@nereid/core';
 import type { InferenceEngine } from '@nereid/serving';
 import { ProcessMonitor } from './process-monitor.ts';
@@ -11,8 +12,10 @@ const PATIENCE_MS = 10_000;
 /** Longer than collectors usually wait between two scrapes. */
 const IDLE_MS = 120_000;
 
+const CONTENT = { 'content-type': 'text/plain; charset=utf-8' };
+
 export interface MetricsServerOptions extends MetricsSelection {
-  readonly engine: Pick<InferenceEngine, 'statistics'>;
+  readonly engine: Pick<InferenceEngine, 'eachStatistics'>;
   /** Milliseconds between two readings of the machine's CPU time. Default 2000. */
   readonly intervalMs?: number;
   /** Drops everything by default. */
@@ -45,7 +48,7 @@ export function createMetricsServer(options: MetricsServerOptions): MetricsServe
 }
 
 class Endpoint implements MetricsServer {
-  readonly #engine: Pick<InferenceEngine, 'statistics'>;
+  readonly #engine: Pick<InferenceEngine, 'eachStatistics'>;
   readonly #selection: MetricsSelection;
   readonly #logger: Logger;
   readonly #monitor: ProcessMonitor;
@@ -98,19 +101,27 @@ class Endpoint implements MetricsServer {
       response.writeHead(200, { 'content-length': 0 }).end();
       return;
     }
-    const text = this.#render();
-    const status = text === undefined ? 500 : 200;
-    response
-      .writeHead(status, { 'content-type': 'text/plain; charset=utf-8' })
-      .end(text ?? 'internal error; see the log\n');
+    void this.#tell(response);
   }
 
-  #render(): string | undefined {
+  /** Statistics are read before the first piece comes, so that a defect in reading them can still be told. */
+  async #tell(response: ServerResponse): Promise<void> {
     try {
-      return renderMetrics(this.#engine, { ...this.#selection, sample: this.#monitor.sample() });
+      const pieces = renderMetrics(this.#engine, { ...this.#selection, sample: this.#monitor.sample() });
+      const first = await pieces.next();
+      response.writeHead(200, CONTENT);
+      await pipeline(joined(first.value ?? '', pieces), response);
     } catch (thrown) {
+      // A collector that goes away is no defect.
+      if (response.destroyed) return;
       this.#logger.error({ err: thrown }, `metrics met a defect: ${String(thrown)}`);
-      return undefined;
+      if (response.headersSent) response.destroy();
+      else response.writeHead(500, CONTENT).end('internal error; see the log\n');
     }
   }
+}
+
+async function* joined(first: string, others: AsyncIterable<string>): AsyncGenerator<string, void, undefined> {
+  yield first;
+  yield* others;
 }

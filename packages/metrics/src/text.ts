@@ -2,8 +2,17 @@
  * Prometheus text format 0.0.4: for each family a HELP line, a TYPE line, and a line per series, `name{label="value",…} number`. Every line ends with a
  * line feed. Source: Prometheus documentation, "Exposition formats".
  */
+import type { HistogramStatistics } from '@nereid/serving';
 
-export type FamilyType = 'counter' | 'gauge' | 'histogram';
+type FamilyType = 'counter' | 'gauge' | 'histogram' | 'summary';
+
+/** Series of one name. It may have none, and is announced all the same. */
+export interface Family {
+  readonly name: string;
+  readonly type: FamilyType;
+  /** One line without a backslash. */
+  readonly help: string;
+}
 
 export interface Series {
   /** What follows the name of the family; none by default. */
@@ -13,22 +22,33 @@ export interface Series {
   readonly value: number;
 }
 
-/** Series of one name. It may have none, and is announced all the same. */
-export interface Family {
-  readonly name: string;
-  readonly type: FamilyType;
-  /** One line without a backslash. */
-  readonly help: string;
-  readonly series: readonly Series[];
+export function headOf({ name, type, help }: Family): string {
+  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
 }
 
-export function renderFamilies(families: readonly Family[]): string {
-  let text = '';
-  for (const { name, type, help, series } of families) {
-    text += `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
-    for (const { suffix = '', labels, value } of series) text += `${name}${suffix}${labels} ${formatNumber(value)}\n`;
-  }
-  return text;
+export function linesOf({ name }: Family, series: readonly Series[]): string {
+  let lines = '';
+  for (const { suffix = '', labels, value } of series) lines += `${name}${suffix}${labels} ${formatNumber(value)}\n`;
+  return lines;
+}
+
+/** @param labels  without a label of the series, and with `le` */
+export function histogramSeries(
+  { buckets, count, sum }: HistogramStatistics,
+  labels: { readonly plain: string; readonly bound: (le: string) => string },
+): readonly Series[] {
+  const all = [...buckets, { bound: Number.POSITIVE_INFINITY, count }];
+  return [
+    ...all.map(
+      ({ bound, count: upTo }): Series => ({
+        suffix: '_bucket',
+        labels: labels.bound(formatNumber(bound)),
+        value: upTo,
+      }),
+    ),
+    { suffix: '_sum', labels: labels.plain, value: sum },
+    { suffix: '_count', labels: labels.plain, value: count },
+  ];
 }
 
 /** `name="value"` */

@@ -5,7 +5,7 @@ import { ModelRepository } from '@nereid/repository';
 import { createEngine } from '@nereid/serving';
 import { FakeBackend } from '@nereid/testing';
 import { expect, test } from 'vitest';
-import { renderMetrics } from '../src/index.ts';
+import { textOf } from './fixture.ts';
 
 const CONFIG = `backend: "fake"
 input { name: "x" data_type: TYPE_FP32 dims: [ 1 ] }
@@ -19,10 +19,10 @@ test('series of a model are there from its load to its unload', async () => {
   writeFileSync(join(path, 'm', 'config.pbtxt'), CONFIG);
   const engine = createEngine({ repository: new ModelRepository({ paths: [path] }), backends: [new FakeBackend()] });
   const series = 'nv_inference_request_success{_team="search",model="m",version="1"} 0\n';
-  expect(renderMetrics(engine)).not.toContain(series);
+  expect(await textOf(engine)).not.toContain(series);
   await engine.load();
-  expect(renderMetrics(engine)).toContain(series);
+  expect(await textOf(engine)).toContain(series);
   await engine.stop();
-  expect(renderMetrics(engine)).not.toContain(series);
+  expect(await textOf(engine)).not.toContain(series);
   rmSync(path, { recursive: true });
 });

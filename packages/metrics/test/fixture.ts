@@ -1,4 +1,5 @@
 import type { ModelStatistics } from '@nereid/serving';
+import { renderMetrics } from '../src/index.ts';
 
 const NEVER = { count: 0, ns: 0 };
 
@@ -10,6 +11,8 @@ export function statisticsOf(given: Partial<ModelStatistics> = {}): ModelStatist
     metricTags: new Map(),
     loadSeconds: 0,
     pending: 0,
+    executing: 0,
+    instances: [],
     lastInferenceMs: 0,
     inferenceCount: 0,
     executionCount: 0,
@@ -29,4 +32,10 @@ export function statisticsOf(given: Partial<ModelStatistics> = {}): ModelStatist
 }
 
 /** An engine as far as metrics see it. */
-export const engineOf = (...models: readonly ModelStatistics[]) => ({ statistics: () => models });
+export const engineOf = (...models: readonly ModelStatistics[]) => ({ eachStatistics: () => models });
+
+export async function textOf(...given: Parameters<typeof renderMetrics>): Promise<string> {
+  let text = '';
+  for await (const piece of renderMetrics(...given)) text += piece;
+  return text;
+}

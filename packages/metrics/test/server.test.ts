@@ -38,7 +38,7 @@ it.each(['POST', 'PUT', 'DELETE', 'HEAD', 'OPTIONS'])('%s is answered 405, on ev
 
 test('each scrape shows what is counted then', async () => {
   let count = 0;
-  const engine = { statistics: () => [statisticsOf({ success: { count: ++count, ns: 0 } })] };
+  const engine = { eachStatistics: () => [statisticsOf({ success: { count: ++count, ns: 0 } })] };
   await using endpoint = await open({ engine });
   for (const expected of [1, 2, 3]) {
     const text = await (await fetch(`${endpoint.url}/metrics`)).text();
@@ -60,7 +60,7 @@ test('a defect is answered 500 and logged, and the next scrape goes on', async (
   const take = (_: object, message: string) => lines.push(message);
   let isBroken = true;
   const engine = {
-    statistics: () => {
+    eachStatistics: () => {
       if (isBroken) throw new Error('secret');
       return [];
     },
@@ -72,6 +72,28 @@ test('a defect is answered 500 and logged, and the next scrape goes on', async (
   expect(lines).toEqual(['metrics met a defect: Error: secret']);
   isBroken = false;
   expect((await fetch(`${endpoint.url}/metrics`)).status).toBe(200);
+});
+
+test('a scrape of many models arrives whole', async () => {
+  const models = Array.from({ length: 1000 }, (_, i) => statisticsOf({ name: `model_${i}` }));
+  await using endpoint = await open({ engine: engineOf(...models) });
+  const text = await (await fetch(`${endpoint.url}/metrics`)).text();
+  for (const { name } of models) expect(text).toContain(`nv_model_load_duration_secs{model="${name}",version="1"} 0\n`);
+  expect(text).toMatch(/\nnereid_external_memory_bytes \d+\n$/);
+});
+
+test('a collector that goes away in the middle is no defect', async () => {
+  const lines: string[] = [];
+  const take = (_: object, message: string) => lines.push(message);
+  const models = Array.from({ length: 5000 }, (_, i) => statisticsOf({ name: `model_${i}` }));
+  const logger = { debug: take, info: take, warn: take, error: take };
+  const endpoint = await open({ engine: engineOf(...models), logger });
+  const socket = connect(endpoint.port, '127.0.0.1');
+  socket.write('GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n');
+  await once(socket, 'data');
+  socket.destroy();
+  await endpoint.server.close();
+  expect(lines).toEqual([]);
 });
 
 test('closing ends idle connections, and later ones are refused', async () => {

@@ -10,7 +10,7 @@ import type { ModelConfig } from '@nereid/model-config';
 import { ModelRepository } from '@nereid/repository';
 import { tensor } from '@nereid/testing';
 import { bench, describe } from 'vitest';
-import { createEngine } from '../src/index.ts';
+import { createEngine, type EngineOptions, type ServingEngine } from '../src/index.ts';
 
 const REQUESTS = 1000;
 const responder: Responder = { respond() {}, fail() {} };
@@ -55,12 +55,28 @@ const noop: Backend<ModelConfig> = {
   name: 'noop',
   load: async () => ({ createInstance: async ({ report }) => instance(report), close: async () => {} }),
 };
-const engine = createEngine({ repository: new ModelRepository({ paths: [directory] }), backends: [noop] });
-const report = await engine.load();
+async function loaded(measures: Partial<EngineOptions> = {}): Promise<ServingEngine> {
+  const repository = new ModelRepository({ paths: [directory] });
+  const made = createEngine({ repository, backends: [noop], ...measures });
+  const report = await made.load();
+  if (!report.isComplete) throw new Error(report.failures[0]?.reason);
+  return made;
+}
+const engine = await loaded();
+const withHistogram = await loaded({ measureFirstResponses: true });
+const withSummaries = await loaded({
+  summarizeLatencies: [
+    { quantile: 0.5, error: 0.05 },
+    { quantile: 0.9, error: 0.01 },
+    { quantile: 0.95, error: 0.001 },
+    { quantile: 0.99, error: 0.001 },
+    { quantile: 0.999, error: 0.001 },
+  ],
+});
 rmSync(directory, { recursive: true });
-if (!report.isComplete) throw new Error(report.failures[0]?.reason);
 
 const alone = instance(() => {});
+/** One for each engine: a signature remembers who accepted it. */
 const signature = new RequestSignature();
 
 function request(withSignature: RequestSignature | undefined): InferenceRequest {
@@ -78,6 +94,16 @@ describe(`${REQUESTS} requests`, () => {
 
   bench('engine, cached', async () => {
     for (let i = 0; i < REQUESTS; i++) engine.infer(request(signature));
+    await nextTurn();
+  });
+
+  bench('engine, cached, with the histogram of first responses', async () => {
+    for (let i = 0; i < REQUESTS; i++) withHistogram.infer(request(signature));
+    await nextTurn();
+  });
+
+  bench('engine, cached, with summaries', async () => {
+    for (let i = 0; i < REQUESTS; i++) withSummaries.infer(request(signature));
     await nextTurn();
   });
 

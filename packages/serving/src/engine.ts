@@ -1,5 +1,5 @@
 /** What front ends see of the engine. Everything here is independent of any protocol. */
-import type { BatchingStatistics } from '@nereid/batching';
+import type { BatchingStatistics, InstanceLoad } from '@nereid/batching';
 import type { InferenceRequest, WeightsReport, WeightsSource } from '@nereid/core';
 import type { ModelConfig } from '@nereid/model-config';
 import type { Classification, WantedClasses } from './classification.ts';
@@ -73,6 +73,26 @@ export interface HistogramStatistics {
   readonly sum: number;
 }
 
+/** The latest values of a stream, and what all of them were. */
+export interface SummaryStatistics {
+  /** Of all values, and their sum. */
+  readonly count: number;
+  readonly sum: number;
+  /** Of the values of the last minute, in the order they were asked for; NaN when there were none. */
+  readonly quantiles: readonly { readonly quantile: number; readonly value: number }[];
+}
+
+/** Of successful requests, in whole microseconds. */
+export interface LatencySummaryStatistics {
+  /** From arrival to answer. */
+  readonly request: SummaryStatistics;
+  readonly queue: SummaryStatistics;
+  /** The three of its execution, the whole for each of the requests in it. */
+  readonly computeInput: SummaryStatistics;
+  readonly computeInfer: SummaryStatistics;
+  readonly computeOutput: SummaryStatistics;
+}
+
 export interface ModelStatistics {
   readonly name: string;
   readonly version: string;
@@ -82,6 +102,10 @@ export interface ModelStatistics {
   readonly loadSeconds: number;
   /** Requests that wait for an instance now. */
   readonly pending: number;
+  /** Requests that instances have now. */
+  readonly executing: number;
+  /** Batches that each instance has now: the one that it runs, and those that wait at it and can no longer be changed. */
+  readonly instances: readonly InstanceLoad[];
   /** Milliseconds since the epoch of the latest execution, 0 when there was none. */
   readonly lastInferenceMs: number;
   readonly inferenceCount: number;
@@ -104,6 +128,8 @@ export interface ModelStatistics {
   readonly batching?: BatchingStatistics;
   /** Whole milliseconds from the arrival of requests to their first response or their failure; absent unless the engine measures them. */
   readonly firstResponseMs?: HistogramStatistics;
+  /** Absent unless the engine summarizes latencies. */
+  readonly latencyMicros?: LatencySummaryStatistics;
 }
 
 /**
@@ -141,6 +167,8 @@ export interface InferenceEngine {
   updateWeights(name: string, version: string, source: WeightsSource): Promise<WeightsReport>;
   /** One version, one model's ready versions, or every ready version of every model. */
   statistics(name?: string, version?: string): readonly ModelStatistics[];
+  /** As `statistics()`; each version is read when its turn comes, so that the event loop may turn in between. */
+  eachStatistics(): Iterable<ModelStatistics>;
   /** Every known model, ascending by name and version. */
   index(): readonly ModelIndexEntry[];
 }

@@ -2,22 +2,19 @@
 import type { InferenceRequest, Logger } from '@nereid/core';
 import type { ModelConfig } from '@nereid/model-config';
 import type { HistogramStatistics } from './engine.ts';
+import { Histogram } from './histogram.ts';
 
 const FAMILY = 'nv_inference_first_response_histogram_ms';
 const DEFAULT_BOUNDS_MS = [100, 500, 2000, 5000];
 
 export class FirstResponseTimes {
-  readonly #bounds: readonly number[];
-  /** One per bound, and one for what is longer. */
-  readonly #counts: number[];
+  readonly #histogram: Histogram;
   /** Requests of decoupled models that had their first response and not yet their last. */
   readonly #begun = new Set<InferenceRequest>();
-  #sumMs = 0;
 
   /** @param boundsMs  upper bounds of the buckets, ascending */
   constructor(boundsMs: readonly number[]) {
-    this.#bounds = boundsMs;
-    this.#counts = Array.from({ length: boundsMs.length + 1 }, () => 0);
+    this.#histogram = new Histogram(boundsMs);
   }
 
   /** A request got a response or failed; only the first time counts. */
@@ -25,23 +22,11 @@ export class FirstResponseTimes {
     const isFirst = !this.#begun.has(request);
     if (final) this.#begun.delete(request);
     else this.#begun.add(request);
-    if (isFirst) this.#count(Math.floor((nowMicros - request.arrivedMicros) / 1000));
+    if (isFirst) this.#histogram.observe(Math.floor((nowMicros - request.arrivedMicros) / 1000));
   }
 
   snapshot(): HistogramStatistics {
-    let upTo = 0;
-    const buckets = this.#bounds.map((bound, i) => {
-      upTo += this.#counts[i] ?? 0;
-      return { bound, count: upTo };
-    });
-    return { buckets, count: upTo + (this.#counts[this.#bounds.length] ?? 0), sum: this.#sumMs };
-  }
-
-  #count(ms: number): void {
-    const fitting = this.#bounds.findIndex((bound) => ms <= bound);
-    const bucket = fitting < 0 ? this.#bounds.length : fitting;
-    this.#counts[bucket] = (this.#counts[bucket] ?? 0) + 1;
-    this.#sumMs += ms;
+    return this.#histogram.snapshot();
   }
 }
 

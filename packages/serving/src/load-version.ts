@@ -16,6 +16,7 @@ import { type Completion, completeVersion } from './complete-version.ts';
 import { ServingError } from './errors.ts';
 import { FirstResponseTimes, firstResponseBounds } from './first-response.ts';
 import { type Labels, readLabels } from './labels.ts';
+import { LatencySummaries } from './latency-summaries.ts';
 import { type FinishedListener, LoadedVersion } from './loaded-version.ts';
 import { closeModel, type OpenInstance, type OpenModel, openInstance } from './open-instance.ts';
 import { openScheduler, type SchedulerOptions, type VersionScheduler } from './open-scheduler.ts';
@@ -23,6 +24,7 @@ import { type PlacedInstance, type PlannedInstance, placeInstances, rateLimitsOf
 import { RequestCheck } from './request-check.ts';
 import { withSequenceInputs } from './sequence-inputs.ts';
 import { VersionStatistics } from './statistics.ts';
+import type { WantedQuantile } from './targeted-quantiles.ts';
 import { type WarmupSample, warmupSamples } from './warmup-data.ts';
 
 /** What all loads share. */
@@ -40,6 +42,8 @@ export interface LoadContext {
   /** Shared by all models; undefined without limits. */
   readonly rateLimiter: RateLimiter | undefined;
   readonly measureFirstResponses: boolean;
+  /** Empty for no summaries. */
+  readonly summarizeLatencies: readonly WantedQuantile[];
   readonly onFinished: FinishedListener | undefined;
 }
 
@@ -166,7 +170,12 @@ async function assemble(
   const firstResponses = context.measureFirstResponses
     ? new FirstResponseTimes(firstResponseBounds(plan.config, logger))
     : undefined;
-  const parts = { ...opened, scheduler, check, statistics, firstResponses, clock, loadSeconds, onFinished };
+  const summaries =
+    context.summarizeLatencies.length === 0
+      ? undefined
+      : new LatencySummaries(context.summarizeLatencies, clock.nowMicros());
+  const measures = { statistics, firstResponses, summaries, loadSeconds };
+  const parts = { ...opened, ...measures, scheduler, check, clock, onFinished };
   return new LoadedVersion({ name, version: version.version, modelDirectory, config, labels, ...parts });
 }
 

@@ -14,6 +14,7 @@ import type { ModelStatistics } from './engine.ts';
 import { ServingError } from './errors.ts';
 import type { FirstResponseTimes } from './first-response.ts';
 import type { Labels } from './labels.ts';
+import type { LatencySummaries } from './latency-summaries.ts';
 import { closeModel, type OpenModel } from './open-instance.ts';
 import type { VersionScheduler } from './open-scheduler.ts';
 import type { RequestCheck } from './request-check.ts';
@@ -46,6 +47,8 @@ export interface LoadedVersionInit extends OpenModel {
   readonly statistics: VersionStatistics;
   /** Undefined where nobody asked for them. */
   readonly firstResponses: FirstResponseTimes | undefined;
+  /** Undefined where nobody asked for them. */
+  readonly summaries: LatencySummaries | undefined;
   readonly clock: Clock;
   readonly loadSeconds: number;
   readonly onFinished: FinishedListener | undefined;
@@ -70,6 +73,7 @@ export class LoadedVersion implements RequestObserver {
   readonly #scheduler: VersionScheduler;
   readonly #statistics: VersionStatistics;
   readonly #firstResponses: FirstResponseTimes | undefined;
+  readonly #summaries: LatencySummaries | undefined;
   /** What a signature remembers instead of the version itself, so that a front end's cache keeps no unloaded model alive. */
   readonly #seal = Object.freeze({});
   #inFlight = 0;
@@ -88,6 +92,7 @@ export class LoadedVersion implements RequestObserver {
     this.#scheduler = init.scheduler;
     this.#statistics = init.statistics;
     this.#firstResponses = init.firstResponses;
+    this.#summaries = init.summaries;
   }
 
   /** Requests accepted and not yet answered finally. */
@@ -120,6 +125,7 @@ export class LoadedVersion implements RequestObserver {
     if (!final) return;
     const finishedMicros = this.#clock.nowMicros();
     this.#statistics.succeeded(request, finishedMicros);
+    this.#summaries?.succeeded(request, finishedMicros);
     this.#init.onFinished?.({ request, version: this.version, finishedMicros, response });
     this.#release();
   }
@@ -158,13 +164,16 @@ export class LoadedVersion implements RequestObserver {
     const { name, version } = this;
     const { metricTags } = this.config;
     const { loadSeconds } = this.#init;
-    const { batching, queued: pending } = this.#scheduler;
-    const counted = { name, version, metricTags, loadSeconds, pending, ...this.#statistics.snapshot() };
+    const { batching, queued: pending, executing, instances } = this.#scheduler;
+    const now = { pending, executing, instances };
+    const counted = { name, version, metricTags, loadSeconds, ...now, ...this.#statistics.snapshot() };
     const firstResponseMs = this.#firstResponses?.snapshot();
+    const latencyMicros = this.#summaries?.snapshot(this.#clock.nowMicros());
     return {
       ...counted,
       ...(batching !== undefined && { batching }),
       ...(firstResponseMs !== undefined && { firstResponseMs }),
+      ...(latencyMicros !== undefined && { latencyMicros }),
     };
   }
 

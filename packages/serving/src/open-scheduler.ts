@@ -3,6 +3,7 @@ import {
   type SchedulerOptions as CommonOptions,
   DefaultScheduler,
   DynamicScheduler,
+  type InstanceLoad,
   joinRagged,
   SequenceScheduler,
 } from '@nereid/batching';
@@ -26,6 +27,8 @@ export interface VersionScheduler extends Scheduler {
   observe(execution: ExecutionReport): void;
   /** Whether it takes the request also after `stop()`, as one that continues a sequence; absent where there are no sequences. */
   continues?(request: InferenceRequest): boolean;
+  /** Batches that each instance has. */
+  readonly instances: readonly InstanceLoad[];
   /** How batches were formed; absent where each request runs by itself. */
   readonly batching?: BatchingStatistics;
 }

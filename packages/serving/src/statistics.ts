@@ -11,7 +11,16 @@ import { ResponseCounts } from './response-statistics.ts';
 /** What is counted here, of one version. */
 export type VersionCounts = Omit<
   ModelStatistics,
-  'name' | 'version' | 'metricTags' | 'loadSeconds' | 'pending' | 'batching' | 'firstResponseMs'
+  | 'name'
+  | 'version'
+  | 'metricTags'
+  | 'loadSeconds'
+  | 'pending'
+  | 'executing'
+  | 'instances'
+  | 'batching'
+  | 'firstResponseMs'
+  | 'latencyMicros'
 >;
 
 interface BatchCounters {

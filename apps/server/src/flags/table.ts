@@ -460,7 +460,7 @@ export const FLAGS = {
     default: [],
     placeholder: 'KEY=VALUE',
     group: 'Metrics',
-    help: 'counter_latencies=BOOL (true): counters of durations; histogram_latencies=BOOL (false): time to the first response. Repeatable.',
+    help: 'counter_latencies=BOOL (true): counters of durations; histogram_latencies=BOOL (false): time to the first response; summary_latencies=BOOL (false): quantiles of durations over the last minute, those of summary_quantiles=QUANTILE:ERROR,... (0.5:0.05,0.9:0.01,0.95:0.001,0.99:0.001,0.999:0.001). Repeatable.',
   },
 
   'max-queue-size': {
