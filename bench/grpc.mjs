@@ -3,11 +3,10 @@
  *
  * usage: node bench/grpc.mjs [--rounds N] [--seconds S] [--json FILE]
  */
-import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { parseArgs, promisify } from 'node:util';
-import { cpuMicros, measure, serve, start } from './src/server.mjs';
+import { parseArgs } from 'node:util';
+import { measure, measureGrpc, serve, start } from './src/server.mjs';
 import { repository } from './src/workload.mjs';
 
 const { values } = parseArgs({
@@ -18,7 +17,6 @@ const { values } = parseArgs({
   },
 });
 const [rounds, seconds] = [Number(values.rounds), Number(values.seconds)];
-const run = promisify(execFile);
 const here = (file) => fileURLToPath(new URL(file, import.meta.url));
 const median = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)];
 
@@ -30,18 +28,11 @@ const LOADS = [
   { connections: 1, calls: 16, kind: 'stream' },
 ];
 
-async function measureGrpc({ url, pid }, { connections, calls, kind = 'unary' }) {
-  const before = cpuMicros(pid);
-  const args = [here('src/grpc-load.mjs'), url, String(connections), String(calls), String(seconds), kind];
-  const result = JSON.parse((await run(process.execPath, args)).stdout);
-  return { ...result, cpuPerRequest: (cpuMicros(pid) - before) / (result.requestsPerSecond * seconds) };
-}
-
 const nereid = await serve(repository);
 const bare = await start([here('src/grpc-js-server.mjs')]);
 const ways = {
-  nereid: (load) => measureGrpc({ url: nereid.grpcUrl, pid: nereid.pid }, load),
-  'grpc-js': (load) => measureGrpc(bare, load),
+  nereid: (load) => measureGrpc(nereid, { ...load, seconds }),
+  'grpc-js': (load) => measureGrpc({ ...bare, grpcUrl: bare.url }, { ...load, seconds }),
   http: ({ connections, calls }) => measure(nereid, { connections: connections * calls, seconds }),
 };
 const names = Object.keys(ways);

@@ -1,65 +1,48 @@
 /**
- * Closed-loop load on one server: N keep-alive connections, each sends its next request when the answer to the last is whole. Raw sockets and prepared bytes, so
- * that the generator costs the shared cores as little as it can.
+ * Closed-loop load on one server: N keep-alive connections, each sends its next request when the answer to the last is whole. Raw sockets and prepared bytes, and
+ * answers read into one buffer, so that the generator costs the shared cores as little as it can.
  *
- * usage: node load.mjs URL CONNECTIONS SECONDS      prints one JSON line: requests, seconds, latencies in microseconds, failures
+ * usage: node load.mjs URL CONNECTIONS SECONDS [TENSOR_BYTES]      prints one JSON line, see report.mjs
  */
 import { connect } from 'node:net';
+import { Report } from './report.mjs';
 import { requestBytes } from './workload.mjs';
 
-const [url, connections, seconds] = [process.argv[2], Number(process.argv[3]), Number(process.argv[4])];
+const [url, connections, seconds, tensorBytes = 0] = process.argv.slice(2);
 const { hostname, port } = new URL(url);
-const request = requestBytes(`${hostname}:${port}`);
-const LENGTH = /content-length: *(\d+)/i;
+const request = requestBytes(`${hostname}:${port}`, Number(tensorBytes));
+const LENGTH = /\r\ncontent-length: *(\d+)/i;
+/** Shared by all connections: what was read is looked at before the next one is. */
+const buffer = Buffer.allocUnsafeSlow(1024 * 1024);
+const report = new Report(Number(seconds));
 
-const latencies = [];
-let failures = 0;
-let running = true;
-
-/** One connection: counts an answer when as many bytes have come as its head announces. */
+/** One connection: counts an answer when as many bytes have come as its head announces. A head comes in one piece. */
 function drive() {
-  const socket = connect({ host: hostname, port: Number(port), noDelay: true });
   let sent = 0;
   let missing = 0;
   const send = () => {
     sent = performance.now();
     socket.write(request);
   };
-  socket.on('connect', send);
-  socket.on('data', (chunk) => {
+  const take = (length) => {
     if (missing === 0) {
-      const end = chunk.indexOf('\r\n\r\n');
-      const head = chunk.latin1Slice(0, end);
-      if (!head.startsWith('HTTP/1.1 200')) failures += 1;
+      const end = buffer.subarray(0, length).indexOf('\r\n\r\n');
+      const head = buffer.latin1Slice(0, end);
+      if (!head.startsWith('HTTP/1.1 200')) report.failed();
       missing = end + 4 + Number(LENGTH.exec(head)?.[1] ?? 0);
     }
-    missing -= chunk.byteLength;
-    if (missing > 0) return;
+    missing -= length;
+    if (missing > 0) return true;
     missing = 0;
-    latencies.push((performance.now() - sent) * 1000);
-    if (running) send();
+    report.answered(sent);
+    if (report.isOpen) send();
     else socket.end();
-  });
-  socket.on('error', () => {
-    failures += 1;
-  });
+    return true;
+  };
+  const onread = { buffer, callback: take };
+  const socket = connect({ host: hostname, port: Number(port), noDelay: true, onread });
+  socket.on('connect', send);
+  socket.on('error', () => report.failed());
 }
 
-const start = performance.now();
-for (let i = 0; i < connections; i++) drive();
-setTimeout(() => {
-  running = false;
-  const elapsed = (performance.now() - start) / 1000;
-  latencies.sort((a, b) => a - b);
-  const at = (quantile) =>
-    Math.round(latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * quantile))]);
-  console.log(
-    JSON.stringify({
-      requestsPerSecond: Math.round(latencies.length / elapsed),
-      p50: at(0.5),
-      p99: at(0.99),
-      failures,
-    }),
-  );
-  process.exit(0);
-}, seconds * 1000);
+for (let i = 0; i < Number(connections); i++) drive();

@@ -34,12 +34,25 @@ export async function start(args) {
   throw new Error(`${args.join(' ')} did not start`);
 }
 
-/** One load on one server, with the server's CPU time per request in microseconds: less noisy than throughput when cores are shared. Linux only. */
-export async function measure({ url, pid }, { connections, seconds }) {
+/**
+ * One HTTP load on one server, with the server's CPU time per request in microseconds: less noisy than throughput when cores are shared. Linux only.
+ * @param load  `tensorBytes` 0, the default, is the MLP
+ */
+export function measure({ url, pid }, { connections, seconds, tensorBytes = 0 }) {
+  return measured(pid, ['load.mjs', url, connections, seconds, tensorBytes]);
+}
+
+/** One gRPC load on one server, as `measure`; `calls` are those of each connection. */
+export function measureGrpc({ grpcUrl, pid }, { connections, calls, seconds, kind = 'unary', tensorBytes = 0 }) {
+  return measured(pid, ['grpc-load.mjs', grpcUrl, connections, calls, seconds, kind, tensorBytes]);
+}
+
+async function measured(pid, [program, ...args]) {
   const before = cpuMicros(pid);
-  const { stdout } = await run(process.execPath, [here('load.mjs'), url, String(connections), String(seconds)]);
+  const { stdout } = await run(process.execPath, [here(program), ...args.map(String)]);
   const result = JSON.parse(stdout);
-  return { ...result, cpuPerRequest: (cpuMicros(pid) - before) / (result.requestsPerSecond * seconds) };
+  if (result.requests === 0) throw new Error(`${program} ${args.join(' ')} got no answer in its time: give it more`);
+  return { ...result, cpuPerRequest: (cpuMicros(pid) - before) / result.requests };
 }
 
 /** CPU time that a process has taken, in microseconds. Linux only. */
