@@ -1,5 +1,3 @@
-import { inspect } from 'node:util';
-
 /** The eight status codes a caller can act on. Source: Triton's TRITONSERVER_Error_Code. */
 export type ErrorCode =
   | 'UNKNOWN'
@@ -43,7 +41,17 @@ export class InferenceServerError extends Error {
    */
   static from(thrown: unknown): InferenceServerError {
     if (thrown instanceof InferenceServerError) return thrown;
-    const message = thrown instanceof Error ? thrown.message : typeof thrown === 'string' ? thrown : inspect(thrown);
+    const message = thrown instanceof Error ? thrown.message : typeof thrown === 'string' ? thrown : shown(thrown);
     return new InferenceServerError('INTERNAL', message, { cause: thrown });
+  }
+}
+
+/** A thrown value that is neither an error nor a text, as a message shows it. */
+function shown(value: unknown): string {
+  if (typeof value !== 'object') return String(value);
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return Object.prototype.toString.call(value);
   }
 }

@@ -39,15 +39,18 @@ export function tensorFrom(
   return { ...init, data: new Uint8Array(values.buffer, values.byteOffset, values.byteLength) };
 }
 
+const encoder = /* @__PURE__ */ new TextEncoder();
+
 /** Encodes BYTES elements: each a 4-byte little-endian length and its bytes; strings as UTF-8. */
 export function encodeBytes(items: readonly (string | Uint8Array)[]): Uint8Array {
-  const parts = items.map((item) => (typeof item === 'string' ? Buffer.from(item, 'utf8') : item));
-  const out = Buffer.allocUnsafe(parts.reduce((size, part) => size + 4 + part.byteLength, 0));
+  const parts = items.map((item) => (typeof item === 'string' ? encoder.encode(item) : item));
+  const out = new Uint8Array(parts.reduce((size, part) => size + 4 + part.byteLength, 0));
+  const view = new DataView(out.buffer);
   let offset = 0;
   for (const part of parts) {
-    offset = out.writeUInt32LE(part.byteLength, offset);
-    out.set(part, offset);
-    offset += part.byteLength;
+    view.setUint32(offset, part.byteLength, true);
+    out.set(part, offset + 4);
+    offset += 4 + part.byteLength;
   }
   return out;
 }

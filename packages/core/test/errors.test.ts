@@ -59,8 +59,10 @@ describe('InferenceServerError.from', () => {
     [new TypeError('bad'), 'bad'],
     ['text', 'text'],
     [undefined, 'undefined'],
-    [Object.create(null), '[Object: null prototype] {}'],
-    [{ status: 3 }, '{ status: 3 }'],
+    [Object.create(null), '{}'],
+    [{ status: 3 }, '{"status":3}'],
+    [{ size: 3n }, '[object Object]'],
+    [3n, '3'],
   ])('makes a stranger INTERNAL with itself as cause: %o', (thrown, message) => {
     expect(InferenceServerError.from(thrown)).toMatchObject({ code: 'INTERNAL', message, cause: thrown });
   });

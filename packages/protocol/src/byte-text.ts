@@ -3,14 +3,20 @@
  * whatever they are, and the length of the string is the number of bytes.
  */
 
+import { latin1, utf8Bytes } from './bytes.ts';
+
 /** Quotes text as a JSON string, in the form of a byte string. */
 export function quote(text: string): string {
-  return JSON.stringify(isAscii(text) ? text : Buffer.from(text, 'utf8').toString('latin1'));
+  return JSON.stringify(isAscii(text) ? text : byteString(utf8Bytes(text)));
 }
 
 /** Quotes the bytes of a BYTES element as they are: quotes, backslashes and control characters are escaped, nothing else. */
-export function quoteBytes(bytes: Buffer, start: number, end: number): string {
-  return JSON.stringify(bytes.toString('latin1', start, end));
+export function quoteBytes(bytes: Uint8Array): string {
+  return JSON.stringify(byteString(bytes));
+}
+
+function byteString(bytes: Uint8Array): string {
+  return latin1(bytes, 0, bytes.length);
 }
 
 function isAscii(text: string): boolean {

@@ -1,11 +1,11 @@
 import type { InferenceResponse, ParameterValue, Tensor } from '@nereid/core';
 import { isDatatype } from '@nereid/core';
 import { ProtocolError } from './errors.ts';
+import { assertHeaderLength } from './header-length.ts';
 import { type JsonObject, JsonReader, JsonSpan } from './json-reader.ts';
 import { decodeJsonTensor } from './json-tensor.ts';
 import { DEFAULT_LIMITS, type ProtocolLimits } from './limits.ts';
 import { customParameter, isObject, shapeMember, stringMember, unparsable } from './members.ts';
-import { asBuffer, assertHeaderLength } from './request-decoder.ts';
 import { asEntries, binaryDataSize, entryParameters, readRoot } from './tensor-entries.ts';
 
 /** A server's answer as a client sees it. */
@@ -29,7 +29,7 @@ const ROOT_MEMBERS: ReadonlySet<string> = new Set(['id', 'model_name', 'model_ve
  * @throws {ProtocolError} when the body is no such answer
  */
 export function decodeInferResponse(message: ResponseMessage): DecodedResponse {
-  const body = asBuffer(message.body);
+  const { body } = message;
   const limits = { ...DEFAULT_LIMITS, ...message.limits };
   const headerLength = message.headerLength ?? body.length;
   assertHeaderLength(headerLength, body.length);
@@ -54,7 +54,12 @@ function readParameters(root: JsonObject): ReadonlyMap<string, ParameterValue> {
   );
 }
 
-function readOutputs(job: { root: JsonObject; header: Buffer; blobs: Buffer; limits: ProtocolLimits }): Tensor[] {
+function readOutputs(job: {
+  root: JsonObject;
+  header: Uint8Array;
+  blobs: Uint8Array;
+  limits: ProtocolLimits;
+}): Tensor[] {
   const { header, blobs, limits } = job;
   let offset = 0;
   const outputs = asEntries(job.root.get('outputs'), 'outputs', limits).map((entry, index) => {

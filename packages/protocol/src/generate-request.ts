@@ -10,7 +10,6 @@ import { JsonReader } from './json-reader.ts';
 import { decodeJsonTensor } from './json-tensor.ts';
 import { assertWithin, DEFAULT_LIMITS, type ProtocolLimits } from './limits.ts';
 import { customParameter, unparsable } from './members.ts';
-import { asBuffer } from './request-decoder.ts';
 import type { ModelTarget } from './request-template.ts';
 
 export interface GenerateRequest {
@@ -61,7 +60,7 @@ function mappingOf({ body, inputs, limits: given }: GenerateRequest): Mapping {
   const limits = { ...DEFAULT_LIMITS, ...given };
   assertWithin({ what: 'the JSON body', bytes: body.byteLength, limit: limits.maxHeaderBytes, limits });
   return {
-    reader: new JsonReader(asBuffer(body), { maxDepth: limits.maxJsonDepth, maxValues: limits.maxJsonValues }),
+    reader: new JsonReader(body, { maxDepth: limits.maxJsonDepth, maxValues: limits.maxJsonValues }),
     inputs: new Map(inputs.map((input) => [input.name, input])),
     limits,
     tensors: new Map(),

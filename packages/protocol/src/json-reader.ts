@@ -3,6 +3,7 @@
  * from `1.0`, NaN and the infinities are accepted as bare words, of a repeated key the first counts, nesting and the number of values are limited, and tensor data
  * is left in place as a span that is decoded straight into its typed array.
  */
+import { allocate, latin1, utf8 } from './bytes.ts';
 import { ProtocolError } from './errors.ts';
 import {
   BACKSLASH,
@@ -70,7 +71,7 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
 export class JsonReader {
-  readonly bytes: Buffer;
+  readonly bytes: Uint8Array;
   /** Offset of the next byte to read. */
   pos = 0;
   readonly #maxDepth: number;
@@ -78,7 +79,7 @@ export class JsonReader {
   #depth = 0;
 
   /** Reads `bytes` from their first byte to their last; nothing is copied. */
-  constructor(bytes: Buffer, limits: { readonly maxDepth: number; readonly maxValues: number }) {
+  constructor(bytes: Uint8Array, limits: { readonly maxDepth: number; readonly maxValues: number }) {
     this.bytes = bytes;
     this.#maxDepth = limits.maxDepth;
     this.#valuesLeft = limits.maxValues;
@@ -154,8 +155,7 @@ export class JsonReader {
 
   /** @throws {ProtocolError} `bad-json` naming the offset of the byte that does not fit */
   fail(expected: string): never {
-    const found =
-      this.bytes[this.pos] === undefined ? 'the end' : `'${this.bytes.toString('latin1', this.pos, this.pos + 1)}'`;
+    const found = this.bytes[this.pos] === undefined ? 'the end' : `'${latin1(this.bytes, this.pos, this.pos + 1)}'`;
     throw new ProtocolError(
       'bad-json',
       `failed to parse the request JSON buffer: ${expected}, found ${found} at offset ${this.pos}`,
@@ -241,7 +241,7 @@ export class JsonReader {
   #number(): number | bigint | JsonReal {
     const start = this.pos;
     const isInteger = this.#scanNumber();
-    const text = this.bytes.toString('latin1', start, this.pos);
+    const text = latin1(this.bytes, start, this.pos);
     const value = numberFrom(text);
     if (value === undefined) return this.fail('a number is too big');
     if (!isInteger) return new JsonReal(value);
@@ -294,9 +294,9 @@ export class JsonReader {
     const start = this.pos + 1;
     const escaped = this.#scanString();
     const end = this.pos - 1;
-    if (!escaped) return this.bytes.toString('utf8', start, end);
-    const text = Buffer.allocUnsafe(end - start);
-    return text.toString('utf8', 0, unescapeInto({ from: this.bytes, start, end, to: text, at: 0 }));
+    if (!escaped) return utf8(this.bytes, start, end);
+    const text = allocate(end - start);
+    return utf8(text, 0, unescapeInto({ from: this.bytes, start, end, to: text, at: 0 }));
   }
 
   /** Passes over a string; whether it holds escapes. */

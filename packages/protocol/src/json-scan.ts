@@ -1,4 +1,5 @@
 /** Scanning of JSON text byte by byte: what `JsonReader` and the tensor decoder share. */
+import { latin1, writeUtf8 } from './bytes.ts';
 
 export const TAB = 0x09;
 export const LINE_FEED = 0x0a;
@@ -30,7 +31,13 @@ export const ESCAPES = new Map<number, number>([
  * Needs no more room than the source has.
  * @returns the offset in `to` behind the last byte written
  */
-export function unescapeInto(job: { from: Buffer; start: number; end: number; to: Buffer; at: number }): number {
+export function unescapeInto(job: {
+  from: Uint8Array;
+  start: number;
+  end: number;
+  to: Uint8Array;
+  at: number;
+}): number {
   const { from, end, to } = job;
   let { at } = job;
   for (let pos = job.start; pos < end; ) {
@@ -49,7 +56,7 @@ export function unescapeInto(job: { from: Buffer; start: number; end: number; to
     const isPair = high >= 0xd800 && high <= 0xdbff;
     const text = isPair ? String.fromCharCode(high, hexAt(from, pos + 2)) : String.fromCharCode(high);
     if (isPair) pos += 6;
-    at += to.write(text, at, 'utf8');
+    at += writeUtf8(text, to, at);
   }
   return at;
 }
@@ -68,7 +75,7 @@ export function isDigit(byte: number | undefined): byte is number {
 }
 
 /** Offset behind the number at `pos`, −1 when there is none that is well-formed; words are not looked at. */
-export function numberEnd(bytes: Buffer, start: number): number {
+export function numberEnd(bytes: Uint8Array, start: number): number {
   let pos = bytes[start] === MINUS ? start + 1 : start;
   const first = pos;
   while (isDigit(bytes[pos])) pos++;
@@ -93,7 +100,7 @@ export function isNumberStart(byte: number): boolean {
 }
 
 /** Value of four hexadecimal digits, −1 when they are not. */
-export function hexAt(bytes: Buffer, pos: number): number {
-  const digits = bytes.toString('latin1', pos, pos + 4);
+export function hexAt(bytes: Uint8Array, pos: number): number {
+  const digits = latin1(bytes, pos, pos + 4);
   return /^[0-9a-fA-F]{4}$/.test(digits) ? Number.parseInt(digits, 16) : -1;
 }

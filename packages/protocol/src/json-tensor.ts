@@ -3,6 +3,7 @@
  * this scan only tells elements, brackets and separators apart.
  */
 import { DATATYPES, type Datatype, elementCount, formatShape, type Shape } from '@nereid/core';
+import { allocate, latin1, utf8 } from './bytes.ts';
 import { ProtocolError } from './errors.ts';
 import type { JsonSpan } from './json-reader.ts';
 import { isDigit, numberFrom, unescapeInto } from './json-scan.ts';
@@ -13,7 +14,7 @@ export interface JsonTensorSource {
   readonly datatype: Datatype;
   readonly shape: Shape;
   /** Text that holds the span, e.g. the JSON header. */
-  readonly text: Buffer;
+  readonly text: Uint8Array;
   /** The value of `data`. */
   readonly span: JsonSpan;
   /** Whether a single value may stand for an array of one. Default false. */
@@ -40,7 +41,7 @@ const CLOSE_BRACKET = 0x5d;
  * @returns the tensor's bytes, newly allocated; BYTES elements with their length in front
  * @throws {ProtocolError} `not-json` for FP16 and BF16, `bad-data` for elements of another type or number, `limit` when too large
  */
-export function decodeJsonTensor(source: JsonTensorSource): Buffer {
+export function decodeJsonTensor(source: JsonTensorSource): Uint8Array {
   const { datatype, name, span, text, takesScalar = false } = source;
   if (datatype === 'FP16' || datatype === 'BF16') {
     throw new ProtocolError(
@@ -55,7 +56,7 @@ export function decodeJsonTensor(source: JsonTensorSource): Buffer {
   if (datatype === 'BYTES') return decodeStrings(source, count);
   const bytes = count * DATATYPES[datatype].byteSize;
   assertWithin({ what: `input '${name}'`, bytes, limit: source.limits.maxJsonTensorBytes, limits: source.limits });
-  const data = Buffer.allocUnsafe(bytes);
+  const data = allocate(bytes);
   readElements(source, count, elementReader(source, data));
   return data;
 }
@@ -85,7 +86,7 @@ function readElements(source: JsonTensorSource, count: number, read: ElementRead
   if (index < count) throw tooFew(source, String(index));
 }
 
-function elementReader(source: JsonTensorSource, data: Buffer<ArrayBuffer>): ElementReader {
+function elementReader(source: JsonTensorSource, data: Uint8Array<ArrayBuffer>): ElementReader {
   const { text, datatype } = source;
   if (datatype === 'BOOL') return (pos, index) => readBool(text, pos, data, index);
   if (datatype === 'UINT64' || datatype === 'INT64') return wideReader(text, data, datatype === 'UINT64');
@@ -96,13 +97,13 @@ function elementReader(source: JsonTensorSource, data: Buffer<ArrayBuffer>): Ele
 
 type NumberArray = Exclude<InstanceType<(typeof DATATYPES)[Datatype]['array']>, BigInt64Array | BigUint64Array>;
 
-function viewOf(datatype: Exclude<Datatype, 'INT64' | 'UINT64'>, data: Buffer<ArrayBuffer>): NumberArray {
+function viewOf(datatype: Exclude<Datatype, 'INT64' | 'UINT64'>, data: Uint8Array<ArrayBuffer>): NumberArray {
   const { array, byteSize } = DATATYPES[datatype];
-  // Buffer's pool hands out offsets that are multiples of 8, so every view is aligned.
+  // What is allocated is aligned.
   return new array(data.buffer, data.byteOffset, data.byteLength / Math.max(byteSize, 1));
 }
 
-function readBool(text: Buffer, pos: number, data: Buffer, index: number): number {
+function readBool(text: Uint8Array, pos: number, data: Uint8Array, index: number): number {
   const first = text[pos];
   if (first === 0x74) {
     data[index] = 1;
@@ -114,7 +115,7 @@ function readBool(text: Buffer, pos: number, data: Buffer, index: number): numbe
 }
 
 /** Stores with the modulo of typed arrays: that is what keeps the low bytes of a value out of range. */
-function narrowReader(text: Buffer, view: NumberArray, unsigned: boolean): ElementReader {
+function narrowReader(text: Uint8Array, view: NumberArray, unsigned: boolean): ElementReader {
   return (start, index) => {
     const end = integerEnd(text, start);
     if (end === REFUSED) return REFUSED;
@@ -124,7 +125,7 @@ function narrowReader(text: Buffer, view: NumberArray, unsigned: boolean): Eleme
       view[index] = value;
       return end;
     }
-    const exact = largeInteger(text.toString('latin1', start, end), unsigned);
+    const exact = largeInteger(latin1(text, start, end), unsigned);
     if (exact === undefined) return REFUSED;
     view[index] = Number(BigInt.asIntN(32, exact));
     return end;
@@ -132,7 +133,7 @@ function narrowReader(text: Buffer, view: NumberArray, unsigned: boolean): Eleme
 }
 
 /** Writes 64-bit elements as two words, which spares a bigint for values in the safe range. */
-function wideReader(text: Buffer, data: Buffer, unsigned: boolean): ElementReader {
+function wideReader(text: Uint8Array, data: Uint8Array, unsigned: boolean): ElementReader {
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
   return (start, index) => {
     const end = integerEnd(text, start);
@@ -144,7 +145,7 @@ function wideReader(text: Buffer, data: Buffer, unsigned: boolean): ElementReade
       view.setInt32(index * 8 + 4, Math.floor(value / 0x1_0000_0000), true);
       return end;
     }
-    const exact = largeInteger(text.toString('latin1', start, end), unsigned);
+    const exact = largeInteger(latin1(text, start, end), unsigned);
     if (exact === undefined) return REFUSED;
     view.setBigUint64(index * 8, BigInt.asUintN(64, exact), true);
     return end;
@@ -152,7 +153,7 @@ function wideReader(text: Buffer, data: Buffer, unsigned: boolean): ElementReade
 }
 
 /** Offset behind the integer at `start`; `REFUSED` for anything else, a fraction or an exponent included. */
-function integerEnd(text: Buffer, start: number): number {
+function integerEnd(text: Uint8Array, start: number): number {
   let pos = text[start] === MINUS ? start + 1 : start;
   const digits = pos;
   while (isDigit(text[pos])) pos++;
@@ -165,7 +166,7 @@ function integerEnd(text: Buffer, start: number): number {
 const SAFE_DIGITS = 15;
 
 /** Value of an integer of up to 15 digits; undefined for longer ones. */
-function smallInteger(text: Buffer, start: number, end: number): number | undefined {
+function smallInteger(text: Uint8Array, start: number, end: number): number | undefined {
   const negative = text[start] === MINUS;
   const digits = negative ? start + 1 : start;
   if (end - digits > SAFE_DIGITS) return undefined;
@@ -192,7 +193,7 @@ const WIDEST_ERROR = 2 ** -48;
  * Computes an element from its digits where that is exact, or, for FP32, where every value within the error rounds to the same float
  * (a widened FP32 prints with 17 digits); the rest goes through the engine's own, slower conversion.
  */
-function realReader(text: Buffer, view: NumberArray): ElementReader {
+function realReader(text: Uint8Array, view: NumberArray): ElementReader {
   const isFloat = view instanceof Float32Array;
   return (start, index) => {
     const negative = text[start] === MINUS;
@@ -212,7 +213,7 @@ function realReader(text: Buffer, view: NumberArray): ElementReader {
     if (text[pos] === 0x65 || text[pos] === 0x45) {
       const mark = pos;
       pos = numberTail(text, mark);
-      exponent += Number(text.toString('latin1', mark + 1, pos));
+      exponent += Number(latin1(text, mark + 1, pos));
     }
     const value = scaled(mantissa, exponent);
     if (digits > SAFE_DIGITS && !(isFloat && digits <= APPROXIMATE_DIGITS && roundsAlike(value))) {
@@ -235,39 +236,40 @@ function roundsAlike(value: number): boolean {
   return Math.fround(value * (1 - WIDEST_ERROR)) === Math.fround(value * (1 + WIDEST_ERROR));
 }
 
-function readWhole(text: Buffer, start: number, view: NumberArray, index: number): number {
+function readWhole(text: Uint8Array, start: number, view: NumberArray, index: number): number {
   const end = numberTail(text, start);
-  const value = numberFrom(text.toString('latin1', start, end));
+  const value = numberFrom(latin1(text, start, end));
   if (value === undefined) return REFUSED;
   view[index] = value;
   return end;
 }
 
 /** Offset behind the characters that numbers are made of. */
-function numberTail(text: Buffer, start: number): number {
+function numberTail(text: Uint8Array, start: number): number {
   let pos = start;
   while (isNumberByte(text[pos])) pos++;
   return pos;
 }
 
 /** NaN, Infinity, Inf with or without a minus; anything else is no number. */
-function readWordOrRefuse(text: Buffer, start: number, view: NumberArray, index: number): number {
-  const word = /^-?(?:NaN|Infinity|Inf)/.exec(text.toString('latin1', start, start + 9))?.[0];
+function readWordOrRefuse(text: Uint8Array, start: number, view: NumberArray, index: number): number {
+  const word = /^-?(?:NaN|Infinity|Inf)/.exec(latin1(text, start, start + 9))?.[0];
   if (word === undefined) return REFUSED;
   view[index] = numberFrom(word) ?? 0;
   return start + word.length;
 }
 
-function decodeStrings(source: JsonTensorSource, count: number): Buffer {
+function decodeStrings(source: JsonTensorSource, count: number): Uint8Array {
   const { text, span, limits, name } = source;
   // An element's text has two quotes more than its bytes, its encoding four bytes of length more: the span and two bytes each are enough.
-  const data = Buffer.allocUnsafe(span.end - span.start + 2 * count);
+  const data = allocate(span.end - span.start + 2 * count);
+  const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
   let at = 0;
   readElements(source, count, (pos) => {
     if (text[pos] !== QUOTE) return REFUSED;
     const end = closingQuote(text, pos + 1);
     const behind = unescapeInto({ from: text, start: pos + 1, end, to: data, at: at + 4 });
-    data.writeUInt32LE(behind - at - 4, at);
+    view.setUint32(at, behind - at - 4, true);
     at = behind;
     return end + 1;
   });
@@ -275,7 +277,7 @@ function decodeStrings(source: JsonTensorSource, count: number): Buffer {
   return data.subarray(0, at);
 }
 
-function closingQuote(text: Buffer, start: number): number {
+function closingQuote(text: Uint8Array, start: number): number {
   let pos = start;
   for (let byte = text[pos]; byte !== QUOTE; byte = text[pos]) pos += byte === BACKSLASH ? 2 : 1;
   return pos;
@@ -290,7 +292,7 @@ function badData(source: JsonTensorSource, why: string): ProtocolError {
 }
 
 function wrongType(source: JsonTensorSource, index: number, pos: number): ProtocolError {
-  const text = source.text.toString('utf8', pos, Math.min(pos + 24, source.span.end));
+  const text = utf8(source.text, pos, Math.min(pos + 24, source.span.end));
   const found = /^(?:"(?:[^"\\]|\\.)*"?|[^\s,\]]*)/.exec(text)?.[0] ?? text;
   return badData(source, `element ${index} is no ${source.datatype} value: ${found}`);
 }

@@ -3,8 +3,10 @@
  * between or behind them.
  */
 import type { Tensor } from '@nereid/core';
+import { asBuffer } from './bytes.ts';
 import { DecodedRequest } from './decoded-request.ts';
 import { ProtocolError } from './errors.ts';
+import { assertHeaderLength } from './header-length.ts';
 import { assertWithin, DEFAULT_LIMITS, type ProtocolLimits } from './limits.ts';
 import { type ModelTarget, type RequestTemplate, readTemplate } from './request-template.ts';
 import { idBefore, keyStart, TemplateTable } from './template-table.ts';
@@ -107,19 +109,6 @@ function assemble({ target, body, headerLength, template, id }: Assembly): Decod
     sharedMemory: template.sharedMemory,
     classes: template.classes,
   });
-}
-
-/** @throws {ProtocolError} `bad-header-length` unless 0 ≤ length ≤ size of the body */
-export function assertHeaderLength(headerLength: number, bodyLength: number): void {
-  if (Number.isInteger(headerLength) && headerLength >= 0 && headerLength <= bodyLength) return;
-  throw new ProtocolError(
-    'bad-header-length',
-    `inference header size should be in range (0, ${bodyLength}), the bytes of the body, got ${headerLength}`,
-  );
-}
-
-export function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
 function tooShort(name: string, byteSize: number, missing: number): ProtocolError {

@@ -34,7 +34,7 @@ interface TemplateInput {
   /** Bytes to take from the binary part; 0 when they are elsewhere. */
   readonly byteSize: number;
   /** Contents that came in the header. */
-  readonly data: Buffer | undefined;
+  readonly data: Uint8Array | undefined;
   /** Where in shared memory its contents lie. */
   readonly part: SharedMemoryPart | undefined;
 }
@@ -69,7 +69,7 @@ const LEVELS_ABOVE_DATA = 3;
  * @param header  exactly the bytes of the header; JSON tensors are copied out of it
  * @throws {ProtocolError} for the first thing that is wrong, in the order: JSON, id, parameters, inputs, outputs
  */
-export function readTemplate(header: Buffer, limits: ProtocolLimits): RequestTemplate {
+export function readTemplate(header: Uint8Array, limits: ProtocolLimits): RequestTemplate {
   const reader = new JsonReader(header, {
     maxDepth: limits.maxJsonDepth + LEVELS_ABOVE_DATA,
     maxValues: limits.maxJsonValues,
@@ -110,7 +110,7 @@ function readId(id: JsonValue | undefined): string {
   return id;
 }
 
-function readInputs(value: JsonValue | undefined, header: Buffer, limits: ProtocolLimits): TemplateInput[] {
+function readInputs(value: JsonValue | undefined, header: Uint8Array, limits: ProtocolLimits): TemplateInput[] {
   const names = new Set<string>();
   return asEntries(value, 'inputs', limits).map((entry, index) => {
     const name = stringMember(entry, 'name', `input ${index}`);
@@ -120,7 +120,12 @@ function readInputs(value: JsonValue | undefined, header: Buffer, limits: Protoc
   });
 }
 
-function readInput(job: { entry: JsonObject; name: string; header: Buffer; limits: ProtocolLimits }): TemplateInput {
+function readInput(job: {
+  entry: JsonObject;
+  name: string;
+  header: Uint8Array;
+  limits: ProtocolLimits;
+}): TemplateInput {
   const { entry, name, header, limits } = job;
   const owner = `input '${name}'`;
   const shape = shapeMember(entry, owner);

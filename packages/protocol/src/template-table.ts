@@ -15,7 +15,8 @@ interface Entry {
 const SPACE = 0x20;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-const MEMBER = Buffer.from('{"id":');
+/** `{"id":` */
+const MEMBER: readonly number[] = [0x7b, 0x22, 0x69, 0x64, 0x22, 0x3a];
 
 export class TemplateTable {
   readonly #slots: (Entry | undefined)[];

@@ -93,7 +93,7 @@ function stringsText(data: Uint8Array): string {
   let text = '';
   for (const item of decodeBytes(data)) {
     if (text !== '') text += ',';
-    text += quoteBytes(Buffer.from(item.buffer, item.byteOffset, item.byteLength), 0, item.byteLength);
+    text += quoteBytes(item);
   }
   return text;
 }

@@ -12,9 +12,11 @@ interface Case {
   readonly data: string;
 }
 
-function decode({ datatype, shape, data }: Case, limits = DEFAULT_LIMITS): Buffer {
+function decode({ datatype, shape, data }: Case, limits = DEFAULT_LIMITS): Uint8Array {
   const text = Buffer.from(data);
-  return decodeJsonTensor({ name: 'x', datatype, shape, text, span: new JsonSpan(0, text.length), limits });
+  return new Uint8Array(
+    decodeJsonTensor({ name: 'x', datatype, shape, text, span: new JsonSpan(0, text.length), limits }),
+  );
 }
 
 function valuesOf(test: Case): unknown[] {
@@ -233,7 +235,9 @@ describe('tensorText', () => {
             datatype === 'BYTES' ? decodeBytes(data).length : elements({ name, datatype, shape: [], data }).length;
           const shape = [count];
           const text = tensorText({ name: 'x', datatype, shape, data });
-          expect(decode({ datatype, shape, data: Buffer.from(text, 'latin1').toString() })).toEqual(data);
+          expect(decode({ datatype, shape, data: Buffer.from(text, 'latin1').toString() })).toEqual(
+            new Uint8Array(data),
+          );
           expect(elementCount(shape)).toBe(count);
         }),
         { seed: 4, numRuns: 60 },

@@ -1,10 +1,9 @@
 /** From the options of the command line to the tensors of a request. */
 import type { Tensor } from '@nereid/core';
-import { nearestName } from '@nereid/core';
+import { elements, nearestName, toBf16 } from '@nereid/core';
 import { readLimited } from '@nereid/repository';
 import type { InferOptions } from '../commands/infer.ts';
 import { CliError } from '../errors.ts';
-import { bf16Bits } from '../half.ts';
 import { readNpy } from '../npy/read.ts';
 import type { ModelMetadata, TensorMetadata } from './client.ts';
 import { jsonTensor } from './json-tensor.ts';
@@ -65,18 +64,11 @@ async function npyTensor(input: TensorMetadata, file: string): Promise<Tensor> {
   if (tensor.datatype === datatype) return { name, ...tensor };
   // numpy has no BF16, so FP32 stands for it.
   if (datatype === 'BF16' && tensor.datatype === 'FP32')
-    return { name, datatype, shape: tensor.shape, data: toBf16(tensor.data) };
+    return { name, datatype, shape: tensor.shape, data: toBf16(elements({ ...tensor, name, datatype: 'FP32' })) };
   throw new CliError(
     'bad-input',
     `'${file}' is ${tensor.datatype}, but input '${name}' takes ${datatype}; convert it with array.astype(…)`,
   );
-}
-
-function toBf16(data: Uint8Array): Buffer {
-  const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
-  const out = Buffer.alloc(data.byteLength / 2);
-  for (let i = 0; i < out.byteLength; i += 2) out.writeUInt16LE(bf16Bits(view.getFloat32(2 * i, true)), i);
-  return out;
 }
 
 async function readText(file: string): Promise<string> {

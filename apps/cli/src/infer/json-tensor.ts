@@ -1,15 +1,16 @@
 /** A tensor from a JSON value: numbers, booleans or strings, nested or flat. */
 import {
+  bf16Bits,
   DATATYPES,
   type Datatype,
   elementCount,
   encodeBytes,
   formatShape,
+  fp16Bits,
   type Shape,
   type Tensor,
 } from '@nereid/core';
 import { CliError } from '../errors.ts';
-import { bf16Bits, fp16Bits } from '../half.ts';
 import type { TensorMetadata } from './client.ts';
 
 /**

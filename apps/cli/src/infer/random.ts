@@ -1,6 +1,5 @@
-import { DATATYPES, type Datatype, elementCount, encodeBytes, type Tensor } from '@nereid/core';
+import { bf16Bits, DATATYPES, type Datatype, elementCount, encodeBytes, fp16Bits, type Tensor } from '@nereid/core';
 import { CliError } from '../errors.ts';
-import { bf16Bits, fp16Bits } from '../half.ts';
 import type { TensorMetadata } from './client.ts';
 
 /** Uniform from 0 to 1. */

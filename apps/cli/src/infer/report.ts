@@ -1,7 +1,6 @@
 /** The answer to a request, for people. */
-import { type Datatype, decodeBytes, elements, formatShape, type Tensor } from '@nereid/core';
+import { type Datatype, decodeBytes, elements, formatShape, fromBf16, fromFp16, type Tensor } from '@nereid/core';
 import type { DecodedResponse } from '@nereid/protocol';
-import { fromBf16, fromFp16 } from '../half.ts';
 import { printable } from '../output/printable.ts';
 import type { Paint } from '../output/style.ts';
 

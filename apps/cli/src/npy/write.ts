@@ -1,5 +1,4 @@
-import { decodeBytes, type Tensor, tensorFrom } from '@nereid/core';
-import { fromBf16 } from '../half.ts';
+import { decodeBytes, fromBf16, type Tensor, tensorFrom } from '@nereid/core';
 import { DESCRIPTORS } from './dtypes.ts';
 import { writeHeader } from './header.ts';
 

@@ -1,6 +1,6 @@
 /** The two 16-bit floating point formats, for which Node.js 20 has no typed arrays. Numbers are rounded to the nearest, ties to even. */
 
-const word = new DataView(new ArrayBuffer(4));
+const word = /* @__PURE__ */ new DataView(/* @__PURE__ */ new ArrayBuffer(4));
 
 function bitsOf(value: number): number {
   word.setFloat32(0, value);
@@ -39,6 +39,16 @@ function roundToEven(value: number): number {
   return floor % 2 === 0 ? floor : floor + 1;
 }
 
+/** Numbers as little-endian BF16 elements. */
+export function toBf16(values: ArrayLike<number>): Uint8Array<ArrayBuffer> {
+  return narrow(values, bf16Bits);
+}
+
+/** Numbers as little-endian FP16 elements. */
+export function toFp16(values: ArrayLike<number>): Uint8Array<ArrayBuffer> {
+  return narrow(values, fp16Bits);
+}
+
 /** Little-endian BF16 elements as numbers. */
 export function fromBf16(data: Uint8Array): Float32Array {
   return widen(data, (bits) => fromBits(bits * 0x10000));
@@ -58,4 +68,11 @@ export function fromFp16(data: Uint8Array): Float32Array {
 function widen(data: Uint8Array, convert: (bits: number) => number): Float32Array {
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
   return Float32Array.from({ length: Math.floor(data.byteLength / 2) }, (_, i) => convert(view.getUint16(2 * i, true)));
+}
+
+function narrow(values: ArrayLike<number>, convert: (value: number) => number): Uint8Array<ArrayBuffer> {
+  const data = new Uint8Array(values.length * 2);
+  const view = new DataView(data.buffer);
+  for (let i = 0; i < values.length; i++) view.setUint16(2 * i, convert(values[i] ?? 0), true);
+  return data;
 }
