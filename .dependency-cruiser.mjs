@@ -19,6 +19,7 @@ const MAY_IMPORT = {
   serving: ['core', 'model-config', 'repository', 'batching'],
   http: ['core', 'model-config', 'protocol', 'serving', 'shared-memory'],
   grpc: ['core', 'model-config', 'serving', 'shared-memory'],
+  client: ['core', 'protocol'],
   metrics: ['core', 'serving'],
   tracing: ['core'],
   testing: ['core', 'model-config'],

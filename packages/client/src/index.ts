@@ -1,0 +1,2 @@
+export * from './http/index.ts';
+export { type NodeTransportOptions, nodeTransport, type TlsOptions } from './node/transport.ts';
