@@ -1,6 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { examples } from './nereid.ts';
@@ -45,14 +47,16 @@ describe('the built command', () => {
     expect({ status, stderr }).toEqual({ status: 0, stderr: 'done\n' });
   });
 
-  it('serves until it is told to stop, and then ends with 0', { timeout: 60_000 }, async () => {
-    const child = spawn(
-      process.execPath,
-      [BINARY, 'serve', '--model-repository', examples, '--http-port=0', '--log-format', 'default'],
-      {
-        stdio: ['ignore', 'pipe', 'pipe'],
-      },
-    );
+  it('serves what a file and the environment say until it is told to stop, and then ends with 0', {
+    timeout: 60_000,
+  }, async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'nereid-cli-'));
+    const file = join(folder, 'nereid.yaml');
+    writeFileSync(file, `model-repository: ${JSON.stringify(relative(folder, examples))}\nlog-format: json\n`);
+    const child = spawn(process.execPath, [BINARY, 'serve', '--config', file, '--log-format', 'default'], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, NEREID_HTTP_PORT: '0' },
+    });
     let printed = '';
     const url = await new Promise<string>((resolve, reject) => {
       const take = (chunk: Buffer) => {
@@ -69,5 +73,6 @@ describe('the built command', () => {
     expect(answer).toMatchObject({ status: 0, stderr: '' });
     child.kill('SIGTERM');
     expect(await once(child, 'exit')).toEqual([0, null]);
+    rmSync(folder, { recursive: true });
   });
 });

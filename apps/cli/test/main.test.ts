@@ -43,6 +43,12 @@ describe('help', () => {
     for (const text of outside) expect(stdout).not.toContain(text);
   });
 
+  it('of serve has the schema of files of options', async () => {
+    const { code, stdout } = await nereid(['serve', '--config-schema']);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ properties: { 'http-port': { type: 'integer', maximum: 65_535 } } });
+  });
+
   it('of serve about what no option has to do with is wrong usage', async () => {
     const { code, stderr } = await nereid(['serve', '--help', 'zebra']);
     expect({ code, stderr }).toEqual({
@@ -105,6 +111,7 @@ describe('wrong usage is one line and exit code 2', () => {
       '--model-repository must be specified: name the directory that holds the models, or give a model file; see nereid serve --help',
     ],
     ['serve --bogus', "unknown option '--bogus'; see nereid serve --help"],
+    ['serve --http-prot=1', "unknown option '--http-prot'; did you mean '--http-port'?; see nereid serve --help"],
     ['serve -x', "unexpected argument '-x': options begin with --; see nereid serve --help"],
     [
       'serve a/m.pt b/m.pt',

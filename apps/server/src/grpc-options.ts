@@ -1,6 +1,6 @@
 import type { CompressionLevel, ConnectionLimits } from '@nereid/grpc';
 import type { ApiRestriction } from '@nereid/serving';
-import type { ParsedFlags } from './flags/parse.ts';
+import type { ParsedFlags } from './flags/layer.ts';
 import { readForwardPattern, readRestrictions } from './restrictions.ts';
 import { type TlsFiles, tlsFromFlags } from './tls-files.ts';
 import { socketPath } from './unix-socket.ts';

@@ -1,6 +1,9 @@
 export { StartError, StoppedError, UsageError } from './errors.ts';
 export { flagsHelp as serveHelp } from './flags/help.ts';
-export { type ParsedFlags, parseFlags } from './flags/parse.ts';
+export type { ParsedFlags } from './flags/layer.ts';
+export { parseFlags } from './flags/parse.ts';
+export { type ReadFlagsOptions, readFlags } from './flags/read.ts';
+export { configSchema } from './flags/schema.ts';
 export type { FlagName, FlagValues } from './flags/table.ts';
 export { type Log, type LogFormat, type LogOptions, openLog } from './log.ts';
 export { type HttpOptions, optionsFromFlags, type ServerOptions } from './options.ts';

@@ -1,8 +1,14 @@
 /** A line as people read it, of one that pino wrote. */
 import { LEVELS } from './log-levels.ts';
 
+export interface LineOptions {
+  readonly format: 'default' | 'ISO8601';
+  /** Whether control characters are escaped. */
+  readonly escapes: boolean;
+}
+
 /** `I1129 22:15:01.123456 4711] message model=mlp version=1`, or the ISO 8601 form of it. */
-export function humanLine(json: string, format: 'default' | 'ISO8601'): string {
+export function humanLine(json: string, { format, escapes }: LineOptions): string {
   const { level, time, pid, msg, err, ...fields } = JSON.parse(json) as {
     level: number;
     time: number;
@@ -19,7 +25,8 @@ export function humanLine(json: string, format: 'default' | 'ISO8601'): string {
   const details = Object.entries(fields).map(
     ([key, value]) => ` ${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
   );
-  return `${stamp} ${pid}] ${escapeControls(msg + details.join('') + errorText(err))}`;
+  const text = msg + details.join('') + errorText(err);
+  return `${stamp} ${pid}] ${escapes ? escapeControls(text) : text}`;
 }
 
 interface LoggedError {

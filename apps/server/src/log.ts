@@ -24,6 +24,8 @@ export interface LogOptions {
   readonly file: string;
   /** What is logged of these models, in place of what is logged of all; none by default. */
   readonly models?: ReadonlyMap<string, ModelLogLevel>;
+  /** Whether control characters are escaped in lines that are not JSON; without, whoever names a model or request can forge a line. Default true. */
+  readonly escapes?: boolean;
   /** Bytes of lines that may wait for a slow reader. Default 16 MiB. */
   readonly maxWaitingBytes?: number;
 }
@@ -51,9 +53,21 @@ class PinoLog implements Log {
   /** Warnings and errors; `#out` when there is a file. */
   readonly #err: LogSink;
   readonly #models: ReadonlyMap<string, ModelLogLevel>;
+  readonly #escapes: boolean;
   #settings: LogSettings;
 
-  constructor({ file, format, verbose, info, warning, error, models = new Map(), maxWaitingBytes }: LogOptions) {
+  constructor(options: LogOptions) {
+    const {
+      file,
+      format,
+      verbose,
+      info,
+      warning,
+      error,
+      models = new Map(),
+      maxWaitingBytes,
+      escapes = true,
+    } = options;
     const fd = file === '' ? undefined : openLogFile(file);
     const sink = {
       maxWaitingBytes: maxWaitingBytes ?? MAX_WAITING_BYTES,
@@ -62,6 +76,7 @@ class PinoLog implements Log {
     this.#out = new LogSink(fd ?? 1, sink);
     this.#err = fd === undefined ? new LogSink(2, sink) : this.#out;
     this.#models = models;
+    this.#escapes = escapes;
     const chosen = chooseFormat(format, fd === undefined && process.stdout.isTTY);
     this.#settings = { file, info, warning, error, verboseLevel: verbose, format: chosen };
     this.#pino = pino({ base: { pid: process.pid } }, { write: (line: string) => this.#write(line) });
@@ -125,7 +140,7 @@ class PinoLog implements Log {
     if (!chosenLevel(parsed.level, own, this.#settings)) return;
     const { format } = this.#settings;
     const sink = parsed.level >= LEVELS.warn ? this.#err : this.#out;
-    sink.write(format === 'json' ? line : `${humanLine(line, format)}\n`);
+    sink.write(format === 'json' ? line : `${humanLine(line, { format, escapes: this.#escapes })}\n`);
   }
 }
 

@@ -1,7 +1,7 @@
 /** `--metrics-config`: which kinds of latencies are measured, each `key=value`. */
 import { quantileFault, type WantedQuantile } from '@nereid/serving';
 import { UsageError } from './errors.ts';
-import { readBool } from './flags/parse.ts';
+import { readBool } from './flags/value.ts';
 
 export interface MetricsConfig {
   readonly counterLatencies: boolean;
@@ -29,7 +29,7 @@ export function readMetricsConfig(settings: readonly string[]): MetricsConfig {
     const [, key, value] = /^([^=]+)=(.+)$/.exec(setting) ?? [];
     if (key === undefined || value === undefined)
       throw new UsageError(`option '--metrics-config' takes key=value, got '${setting}'`);
-    const wanted = () => readBool(`metrics-config=${key}`, value);
+    const wanted = () => readBool(`option '--metrics-config=${key}'`, value);
     switch (key) {
       case 'counter_latencies':
         counterLatencies = wanted();

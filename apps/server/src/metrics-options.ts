@@ -1,4 +1,4 @@
-import type { ParsedFlags } from './flags/parse.ts';
+import type { ParsedFlags } from './flags/layer.ts';
 import { type MetricsConfig, readMetricsConfig } from './metrics-config.ts';
 import { socketPath } from './unix-socket.ts';
 

@@ -5,7 +5,7 @@ import type { TraceConfig } from '@nereid/tracing';
 import { readBackendConfig } from './backend-config.ts';
 import { assertPlacesApart } from './check-places.ts';
 import { UsageError } from './errors.ts';
-import type { ParsedFlags } from './flags/parse.ts';
+import { type ParsedFlags, tellSources } from './flags/layer.ts';
 import { FLAGS, type Flag, type FlagName } from './flags/table.ts';
 import { type GrpcFrontOptions, grpcFromFlags } from './grpc-options.ts';
 import type { LogOptions } from './log.ts';
@@ -87,15 +87,27 @@ export interface ServerOptions {
   readonly accessLog: boolean;
 }
 
+export interface OptionsAndWarnings {
+  readonly options: ServerOptions;
+  /** One sentence for each option that has no effect, and for each thing that looks like a mistake. */
+  readonly warnings: readonly string[];
+}
+
 /**
  * Checks the options of a command line against each other and names what they ask for.
- * @returns the options, and one sentence for each option that has no effect
  * @throws {UsageError} when they do not go together
  */
-export function optionsFromFlags({ values, given, files }: ParsedFlags): {
-  readonly options: ServerOptions;
-  readonly warnings: readonly string[];
-} {
+export function optionsFromFlags(flags: ParsedFlags): OptionsAndWarnings {
+  try {
+    const { options, warnings } = checkedOptions(flags);
+    return { options, warnings: [...flags.warnings, ...warnings.map((text) => tellSources(text, flags.sources))] };
+  } catch (thrown) {
+    if (!(thrown instanceof UsageError) || flags.sources.size === 0) throw thrown;
+    throw new UsageError(tellSources(thrown.message, flags.sources));
+  }
+}
+
+function checkedOptions({ values, given, files, env }: ParsedFlags): OptionsAndWarnings {
   if (values['model-repository'].length === 0 && files.length === 0)
     throw new UsageError(
       '--model-repository must be specified: name the directory that holds the models, or give a model file',
@@ -111,7 +123,7 @@ export function optionsFromFlags({ values, given, files }: ParsedFlags): {
     );
   const settings = readBackendConfig(values['backend-config']);
   const limits = readRateLimit(values);
-  const traces = traceFromFlags({ values, given });
+  const traces = traceFromFlags({ values, given, env });
   const warnings = [
     ...[...given].flatMap((name) => ignoredWarning(name)),
     ...settings.warnings,
@@ -152,7 +164,7 @@ export function optionsFromFlags({ values, given, files }: ParsedFlags): {
       grpc,
       metrics,
       trace: traces.trace,
-      log: logOptions(values),
+      log: logOptions(values, env),
       accessLog: values['access-log'],
     },
     warnings,
@@ -201,7 +213,7 @@ function listenAddress(text: string): string {
   return text.replace(/^ipv6:/, '').replace(/^\[(.*)\]$/, '$1');
 }
 
-function logOptions(values: ParsedFlags['values']): LogOptions {
+function logOptions(values: ParsedFlags['values'], env: ParsedFlags['env']): LogOptions {
   return {
     format: values['log-format'],
     verbose: verboseLevel(values['log-verbose']),
@@ -210,6 +222,7 @@ function logOptions(values: ParsedFlags['values']): LogOptions {
     error: values['log-error'],
     file: values['log-file'],
     models: readModelLevels(values['log-model-level']),
+    escapes: env.TRITON_SERVER_ESCAPE_LOG_MESSAGES !== '0',
   };
 }
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { StopReport } from '@nereid/serving';
 import { announceAddress, announceGrpc, announceMetrics, announceModels } from './announce.ts';
 import { StartError, StoppedError } from './errors.ts';
-import { parseFlags } from './flags/parse.ts';
+import { type ReadFlagsOptions, readFlags } from './flags/read.ts';
 import { type Log, openLog } from './log.ts';
 import { optionsFromFlags } from './options.ts';
 import { type RunningServer, startServer } from './start.ts';
@@ -18,10 +18,10 @@ const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
  *
  * @param argv options, as `nereid serve` takes them
  * @returns exit code: 0 after a clean shutdown, 1 when the server could not start
- * @throws {UsageError} for a wrong command line
+ * @throws {UsageError} for a wrong command line, variable or file of options
  */
-export async function runServer(argv: readonly string[]): Promise<number> {
-  const { options, warnings } = optionsFromFlags(parseFlags(argv));
+export async function runServer(argv: readonly string[], from: ReadFlagsOptions = {}): Promise<number> {
+  const { options, warnings } = optionsFromFlags(await readFlags(argv, from));
   const log = openLog(options.log);
   const stopSignal = listenForSignals(log);
   let isClean = true;

@@ -1,6 +1,6 @@
 import { parseTraceConfig, type TraceConfig, TracingError } from '@nereid/tracing';
 import { UsageError } from './errors.ts';
-import type { ParsedFlags } from './flags/parse.ts';
+import type { ParsedFlags } from './flags/layer.ts';
 
 /** Older options, and what of `--trace-config` they stand for. */
 const DEPRECATED = {
@@ -17,13 +17,13 @@ type DeprecatedName = keyof typeof DEPRECATED;
  * The traces that a command line asks for.
  * @throws {UsageError} for settings that are unknown or have no such value
  */
-export function traceFromFlags({ values, given }: Pick<ParsedFlags, 'values' | 'given'>): {
+export function traceFromFlags({ values, given, env }: Pick<ParsedFlags, 'values' | 'given' | 'env'>): {
   readonly trace: TraceConfig;
   readonly warnings: readonly string[];
 } {
   const old = (Object.keys(DEPRECATED) as DeprecatedName[]).filter((name) => given.has(name));
   const deprecated = old.flatMap((name) => [values[name]].flat().map((value) => `${DEPRECATED[name]}=${value}`));
-  const trace = read({ settings: values['trace-config'], deprecated, env: process.env });
+  const trace = read({ settings: values['trace-config'], deprecated, env });
   const warnings = old.map((name) => `--${name} is deprecated; use --trace-config ${DEPRECATED[name]}=VALUE`);
   if (trace.values.levels.length > 0 && trace.mode === 'triton' && trace.file === '')
     warnings.push('no traces are made, as no file is named for them: add --trace-config triton,file=PATH');

@@ -47,6 +47,13 @@ describe('log lines', () => {
     expect(lines[2]).toContain('broken\\nI1129 forged line count=2');
   });
 
+  test('are left as they are when that is asked for', async () => {
+    expect((await logged({ escapes: false })).slice(2)).toEqual([
+      expect.stringMatching(/broken$/),
+      'I1129 forged line count=2',
+    ]);
+  });
+
   test.each([
     [{ info: false }, ['careful', 'broken']],
     [{ warning: false }, ['loaded', 'broken']],

@@ -20,6 +20,16 @@ interface FlagBase {
   /** Why the option has no effect; it is then accepted and warned about. */
   readonly ignored?: string;
   readonly alias?: string;
+  /** The value is a path, after these characters; in a file of options it is then relative to that file. */
+  readonly path?: string;
+}
+
+/** How a map in a file of options is written as a value. */
+export interface MapForm {
+  /** Stands between key and value. */
+  readonly sign: '=' | ':';
+  /** Maps in one another: 1 is `key=value`, 2 also `name,key=value`, 3 also `name,key=key=value`. */
+  readonly depth: 1 | 2 | 3;
 }
 
 export type Flag = FlagBase &
@@ -35,7 +45,12 @@ export type Flag = FlagBase &
         readonly unit?: string;
       }
     | { readonly kind: 'string'; readonly default: string; readonly placeholder: string }
-    | { readonly kind: 'list'; readonly default: readonly string[]; readonly placeholder: string }
+    | {
+        readonly kind: 'list';
+        readonly default: readonly string[];
+        readonly placeholder: string;
+        readonly map?: MapForm;
+      }
     | { readonly kind: 'choice'; readonly default: string; readonly choices: readonly string[] }
     /** Accepted in any form; never read. */
     | { readonly kind: 'any'; readonly default: undefined }
@@ -57,6 +72,7 @@ export const FLAGS = {
     default: [],
     placeholder: 'DIR',
     alias: 'model-store',
+    path: '',
     group: 'Models',
     help: 'Directory of model directories; may be repeated. Required unless a FILE is given.',
   },
@@ -109,6 +125,7 @@ export const FLAGS = {
     kind: 'list',
     default: [],
     placeholder: '[BACKEND,]KEY=VALUE',
+    map: { sign: '=', depth: 2 },
     group: 'Models',
     help: 'Setting of a backend; may be repeated. default-max-batch-size is the largest batch of a model that batches without a bound. Default 4.',
   },
@@ -116,6 +133,7 @@ export const FLAGS = {
     kind: 'string',
     default: '',
     placeholder: 'DIR',
+    path: '',
     group: 'Models',
     help: 'Directory with a directory per backend, in which batching strategies are looked for last: DIR/pytorch/batchstrategy.so. Its code runs in the server.',
   },
@@ -123,6 +141,7 @@ export const FLAGS = {
     kind: 'list',
     default: [],
     placeholder: 'LIBRARY',
+    path: '',
     group: 'Models',
     help: 'Shared library with operators outside torch, opened before the first model; may be repeated. Its code runs in the server.',
   },
@@ -161,6 +180,7 @@ export const FLAGS = {
     kind: 'string',
     default: '127.0.0.1',
     placeholder: 'ADDRESS',
+    path: 'unix:',
     group: 'HTTP',
     help: 'Address to listen on; 0.0.0.0 opens the server to the network, ipv6:[::1] listens on IPv6, unix:PATH on a socket in the file system.',
   },
@@ -221,6 +241,7 @@ export const FLAGS = {
     kind: 'list',
     default: [],
     placeholder: 'CATEGORY[,CATEGORY]:KEY=VALUE',
+    map: { sign: ':', depth: 1 },
     group: 'HTTP',
     help: 'Answer calls of these categories only with the header "KEY: VALUE", others 403; may be repeated. Categories: health, metadata, inference, shared-memory, model-config, model-repository, statistics, trace, logging.',
   },
@@ -242,6 +263,7 @@ export const FLAGS = {
     kind: 'string',
     default: '',
     placeholder: 'FILE',
+    path: '',
     group: 'HTTP',
     help: 'Certificate chain of the server, PEM.',
   },
@@ -249,6 +271,7 @@ export const FLAGS = {
     kind: 'string',
     default: '',
     placeholder: 'FILE',
+    path: '',
     group: 'HTTP',
     help: 'Private key of the server, PEM.',
   },
@@ -256,6 +279,7 @@ export const FLAGS = {
     kind: 'string',
     default: '',
     placeholder: 'FILE',
+    path: '',
     group: 'HTTP',
     help: 'Authorities whose client certificates are taken, PEM.',
   },
@@ -278,6 +302,7 @@ export const FLAGS = {
     kind: 'string',
     default: '127.0.0.1',
     placeholder: 'ADDRESS',
+    path: 'unix:',
     group: 'gRPC',
     help: 'Address to listen on; 0.0.0.0 opens the server to the network, ipv6:[::1] listens on IPv6, unix:PATH on a socket in the file system.',
   },
@@ -325,6 +350,7 @@ export const FLAGS = {
     kind: 'string',
     default: '',
     placeholder: 'FILE',
+    path: '',
     group: 'gRPC',
     help: 'Certificate chain of the server, PEM.',
   },
@@ -332,6 +358,7 @@ export const FLAGS = {
     kind: 'string',
     default: '',
     placeholder: 'FILE',
+    path: '',
     group: 'gRPC',
     help: 'Private key of the server, PEM.',
   },
@@ -339,6 +366,7 @@ export const FLAGS = {
     kind: 'string',
     default: '',
     placeholder: 'FILE',
+    path: '',
     group: 'gRPC',
     help: 'Authorities whose client certificates are taken, PEM.',
   },
@@ -346,6 +374,7 @@ export const FLAGS = {
     kind: 'list',
     default: [],
     placeholder: 'CATEGORY[,CATEGORY]:KEY=VALUE',
+    map: { sign: ':', depth: 1 },
     group: 'gRPC',
     help: 'Answer calls of these categories only with the metadata "triton-grpc-protocol-KEY: VALUE", others UNAVAILABLE; may be repeated. Categories as for HTTP.',
   },
@@ -459,6 +488,7 @@ export const FLAGS = {
     kind: 'list',
     default: [],
     placeholder: 'KEY=VALUE',
+    map: { sign: '=', depth: 1 },
     group: 'Metrics',
     help: 'counter_latencies=BOOL (true): counters of durations; histogram_latencies=BOOL (false): time to the first response; summary_latencies=BOOL (false): quantiles of durations over the last minute, those of summary_quantiles=QUANTILE:ERROR,... (0.5:0.05,0.9:0.01,0.95:0.001,0.99:0.001,0.999:0.001). Repeatable.',
   },
@@ -493,6 +523,7 @@ export const FLAGS = {
     kind: 'list',
     default: [],
     placeholder: 'NAME:COUNT[:DEVICE]',
+    map: { sign: ':', depth: 1 },
     group: 'Scheduling',
     help: 'Number of a resource that executions hold, of each device or of one; may be repeated. One that is left out then has 0. Default: what the largest demand is.',
   },
@@ -518,6 +549,7 @@ export const FLAGS = {
     kind: 'string',
     default: '',
     placeholder: 'FILE',
+    path: '',
     group: 'Logging',
     help: 'Append the log to a file instead of the console.',
   },
@@ -525,6 +557,7 @@ export const FLAGS = {
     kind: 'list',
     default: [],
     placeholder: 'MODEL=LEVEL',
+    map: { sign: '=', depth: 1 },
     group: 'Logging',
     help: 'Least severe lines that are logged of a model, in place of the settings for all: error, warning, info or verbose; may be repeated.',
   },
@@ -539,6 +572,8 @@ export const FLAGS = {
     kind: 'list',
     default: [],
     placeholder: '[MODE,]KEY=VALUE',
+    path: 'triton,file=',
+    map: { sign: '=', depth: 3 },
     group: 'Tracing',
     help: 'Traces of requests; may be repeated. Of both modes: level=OFF|TIMESTAMPS|TENSORS, rate=N (every N-th request; default 1000), count=N (-1 for no bound), mode=triton|opentelemetry. triton,file=PATH and triton,log-frequency=N write JSON files; opentelemetry,url=URL, opentelemetry,protocol=http|grpc, opentelemetry,resource=NAME=VALUE, opentelemetry,bsp_max_queue_size=N, opentelemetry,bsp_schedule_delay=MS and opentelemetry,bsp_max_export_batch_size=N send spans.',
   },
@@ -546,6 +581,7 @@ export const FLAGS = {
     kind: 'string',
     default: '',
     placeholder: 'PATH',
+    path: '',
     group: 'Tracing',
     help: 'Deprecated spelling of --trace-config triton,file=PATH.',
   },
@@ -578,6 +614,13 @@ export const FLAGS = {
     help: 'Deprecated spelling of --trace-config triton,log-frequency=N.',
   },
 
+  config: {
+    kind: 'string',
+    default: '',
+    placeholder: 'FILE',
+    group: 'Process',
+    help: 'YAML or JSON file of options, each under its name; the command line and the environment go before it. --config-schema prints its JSON Schema.',
+  },
   id: {
     kind: 'string',
     default: 'nereid',
