@@ -294,7 +294,7 @@ describe('what else may answer', () => {
       'something else than metadata',
       (_, response) => response.end('{}'),
       [],
-      /the answer of the server is no metadata of a model/,
+      /the answer of http:\S+ is none of the v2 inference protocol: metadata of a model needs 'inputs' and 'outputs'/,
     ],
     [
       'a datatype of tomorrow',

@@ -113,7 +113,7 @@ describe('nereid stats', () => {
     expect(runs.map(({ stdout, stderr }) => stdout + stderr)).toEqual([
       'm version : 2 requests answered, 0 rows in 0 executions\n' +
         '  a request took 0.000 ms on average: 0 ms in the queue, 0 ms for inputs, 0 ms running, 0 ms for outputs\n',
-      'nereid: the answer of the server is no statistics; is it a server of the v2 inference protocol?\n',
+      `nereid: the answer of ${url} is none of the v2 inference protocol: statistics need 'model_stats'; is it a server of that protocol?\n`,
       'the server has no models that are ready\n',
     ]);
   });

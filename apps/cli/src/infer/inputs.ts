@@ -5,9 +5,9 @@ import { readLimited } from '@nereid/repository';
 import type { InferOptions } from '../commands/infer.ts';
 import { CliError } from '../errors.ts';
 import { readNpy } from '../npy/read.ts';
-import type { ModelMetadata, TensorMetadata } from './client.ts';
 import { jsonTensor } from './json-tensor.ts';
 import { parseJson } from './json-value.ts';
+import type { ModelTensors, TensorMetadata } from './metadata.ts';
 import { randomFrom, randomTensor } from './random.ts';
 
 /** What one buffer of Node.js holds, and no request takes more. */
@@ -21,7 +21,7 @@ export type JsonValues = Readonly<Record<string, unknown>>;
  * @throws {CliError} for unknown names, values that do not fit, and when nothing is given
  */
 export async function buildInputs(
-  metadata: ModelMetadata,
+  metadata: ModelTensors,
   { options, values = {} }: { readonly options: InferOptions; readonly values?: JsonValues | undefined },
 ): Promise<readonly Tensor[]> {
   const given = new Map<string, Tensor>();
@@ -41,7 +41,7 @@ export async function buildInputs(
 }
 
 /** `NAME=VALUE`, where NAME may hold `=`: the longest name of the model that fits decides. */
-async function readInput(metadata: ModelMetadata, text: string): Promise<Tensor> {
+async function readInput(metadata: ModelTensors, text: string): Promise<Tensor> {
   const fitting = metadata.inputs.filter(({ name }) => text.startsWith(`${name}=`));
   const [input] = fitting.sort((a, b) => b.name.length - a.name.length);
   const equals = text.indexOf('=');
@@ -86,7 +86,7 @@ export function parseText(text: string, what: string): unknown {
 }
 
 /** @throws {CliError} `usage`, with the nearest name */
-function find({ inputs }: ModelMetadata, name: string): TensorMetadata {
+function find({ inputs }: ModelTensors, name: string): TensorMetadata {
   const found = inputs.find((input) => input.name === name);
   if (found !== undefined) return found;
   const names = inputs.map((input) => input.name);
@@ -95,7 +95,7 @@ function find({ inputs }: ModelMetadata, name: string): TensorMetadata {
   throw new CliError('usage', `the model has no input '${name}'; ${hint}`);
 }
 
-function nothingGiven({ inputs }: ModelMetadata): CliError {
+function nothingGiven({ inputs }: ModelTensors): CliError {
   const list = inputs.map(({ name, datatype, shape }) => `${name} ${datatype} [${shape.join(', ')}]`).join('; ');
   return new CliError(
     'usage',

@@ -11,7 +11,7 @@ import {
   type Tensor,
 } from '@nereid/core';
 import { CliError } from '../errors.ts';
-import type { TensorMetadata } from './client.ts';
+import type { TensorMetadata } from './metadata.ts';
 
 /**
  * Fits a value to what the model takes. The nesting gives the shape where it has the model's rank; one level less is one row of a batch; a flat list is

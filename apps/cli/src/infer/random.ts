@@ -1,6 +1,6 @@
 import { bf16Bits, DATATYPES, type Datatype, elementCount, encodeBytes, fp16Bits, type Tensor } from '@nereid/core';
 import { CliError } from '../errors.ts';
-import type { TensorMetadata } from './client.ts';
+import type { TensorMetadata } from './metadata.ts';
 
 /** Uniform from 0 to 1. */
 export type Random = () => number;

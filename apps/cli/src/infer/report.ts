@@ -1,6 +1,6 @@
 /** The answer to a request, for people. */
+import type { InferResult } from '@nereid/client';
 import { type Datatype, decodeBytes, elements, formatShape, fromBf16, fromFp16, type Tensor } from '@nereid/core';
-import type { DecodedResponse } from '@nereid/protocol';
 import { printable } from '../output/printable.ts';
 import type { Paint } from '../output/style.ts';
 
@@ -8,7 +8,7 @@ const SHOWN_VALUES = 8;
 const SHOWN_CHARACTERS = 80;
 
 export interface Answer {
-  readonly response: DecodedResponse;
+  readonly response: InferResult;
   readonly elapsedMs: number;
 }
 
@@ -18,7 +18,7 @@ export function responseText({ response, elapsedMs }: Answer, paint: Paint): str
   const version = modelVersion === '' ? '' : ` version ${modelVersion}`;
   return [
     `${printable(modelName)}${printable(version)}, ${elapsedMs.toFixed(1)} ms`,
-    ...[...(parameters ?? [])].map(([key, value]) => `${printable(key)} = ${printable(String(value))}`),
+    ...[...parameters].map(([key, value]) => `${printable(key)} = ${printable(String(value))}`),
     ...outputs.map((output) => outputText(output, paint)),
     '',
   ].join('\n');

@@ -1,29 +1,40 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { HttpClient, HttpInferBody, InferRequest } from '@nereid/client';
 import type { Tensor } from '@nereid/core';
-import { decodeInferResponse, type EncodedMessage, encodeInferRequest } from '@nereid/protocol';
+import { encodeInferRequest } from '@nereid/protocol';
 import { readLimited } from '@nereid/repository';
 import type { InferOptions } from '../commands/infer.ts';
+import { withServer } from '../connection/open-client.ts';
 import { CliError } from '../errors.ts';
 import { type Io, printLine, readStream } from '../io.ts';
 import { npyFile } from '../npy/write.ts';
 import { paintFor } from '../output/style.ts';
 import { writeFault, writeOrExplain } from '../output/write-file.ts';
-import { type InferAnswer, ModelClient } from './client.ts';
 import { buildInputs, type JsonValues, MAX_FILE_BYTES, parseText } from './inputs.ts';
-import { responseText } from './report.ts';
+import { knownTensors, type ModelTensors } from './metadata.ts';
+import { type Answer, responseText } from './report.ts';
 
 /** `nereid infer`. */
 export async function runInfer(model: string, options: InferOptions, io: Io): Promise<number> {
-  const { url, modelVersion: version, timeout, json } = options;
-  const client = new ModelClient({ url, model, version, timeoutMs: timeout * 1000 });
+  const { url, timeout, json } = options;
   const given = json === undefined ? undefined : await readJson(json, io);
-  const message = isWholeRequest(given?.value)
-    ? wholeRequest(given, options)
-    : await buildRequest(client, { options, values: valuesOf(given) });
-  const started = performance.now();
-  const answer = await client.infer(message);
-  await show(answer, { elapsedMs: performance.now() - started, options, io });
+  const target = { model, version: options.modelVersion };
+  await withServer({ url, timeoutMs: timeout * 1000 }, async (client) => {
+    if (isWholeRequest(given?.value)) {
+      await sendBody(client, { target, body: { bytes: wholeRequest(given, options) }, options, io });
+      return;
+    }
+    const metadata = knownTensors(await client.modelMetadata(target));
+    const inputs = await buildInputs(metadata, { options, values: valuesOf(given) });
+    if (options.rawJson) await sendBody(client, { target, body: bodyFor(inputs, { metadata, options }), options, io });
+    else
+      await send(
+        client,
+        { ...target, inputs, outputs: options.output, parameters: parametersOf(options) },
+        { options, io },
+      );
+  });
   return 0;
 }
 
@@ -64,37 +75,58 @@ function valuesOf(given: JsonFile | undefined): JsonValues | undefined {
   );
 }
 
-async function buildRequest(
-  client: ModelClient,
-  { options, values }: { readonly options: InferOptions; readonly values: JsonValues | undefined },
-): Promise<EncodedMessage> {
-  const metadata = await client.metadata();
-  const inputs = await buildInputs(metadata, { options, values });
-  const { rawJson = false, showBatch = false } = options;
-  // Without a list the server sends all outputs in binary form.
-  const names = options.output.length > 0 || !rawJson ? options.output : metadata.outputs.map(({ name }) => name);
-  return encodeInferRequest({
-    inputs,
-    outputs: names.map((name) => ({ name, binary: !rawJson })),
-    ...(showBatch && { parameters: new Map([['nereid_batch', true]]) }),
-  });
+function parametersOf({ showBatch = false }: InferOptions): Readonly<Record<string, boolean>> {
+  return showBatch ? { nereid_batch: true } : {};
 }
 
-interface Shown {
-  readonly elapsedMs: number;
+/** Inputs in binary form, for outputs as JSON: without a list the server would send them in binary form too. */
+function bodyFor(
+  inputs: readonly Tensor[],
+  { metadata, options }: { readonly metadata: ModelTensors; readonly options: InferOptions },
+): HttpInferBody {
+  const names = options.output.length > 0 ? options.output : metadata.outputs.map(({ name }) => name);
+  const { header, blobs, headerLength } = encodeInferRequest({
+    inputs,
+    outputs: names.map((name) => ({ name, binary: false })),
+    parameters: new Map(Object.entries(parametersOf(options))),
+  });
+  return { bytes: Buffer.concat([Buffer.from(header, 'latin1'), ...blobs]), headerLength };
+}
+
+interface Sent {
+  readonly target: { readonly model: string; readonly version: string | undefined };
+  readonly body: HttpInferBody;
   readonly options: InferOptions;
   readonly io: Io;
 }
 
-async function show({ body, headerLength }: InferAnswer, { elapsedMs, options, io }: Shown): Promise<void> {
-  if (options.rawJson) {
-    printLine(io.stdout, body.subarray(0, headerLength).toString('utf8'));
-    return;
-  }
-  const response = decodeInferResponse({ body, headerLength });
-  io.stdout.write(responseText({ response, elapsedMs }, paintFor(io.stdout, io)));
+/** A body as it stands; with `--raw-json` the answer is shown as it stands, too. */
+async function sendBody(client: HttpClient, { target, body, options, io }: Sent): Promise<void> {
+  const started = performance.now();
+  const answer = await client.inferRaw(target, body);
+  const elapsedMs = performance.now() - started;
+  if (options.rawJson)
+    printLine(io.stdout, Buffer.from(answer.bytes.subarray(0, answer.headerLength)).toString('utf8'));
+  else await show({ response: client.decode(answer), elapsedMs }, { options, io });
+}
+
+async function send(
+  client: HttpClient,
+  request: InferRequest,
+  { options, io }: { readonly options: InferOptions; readonly io: Io },
+): Promise<void> {
+  const started = performance.now();
+  const response = await client.infer(request);
+  await show({ response, elapsedMs: performance.now() - started }, { options, io });
+}
+
+async function show(
+  answer: Answer,
+  { options, io }: { readonly options: InferOptions; readonly io: Io },
+): Promise<void> {
+  io.stdout.write(responseText(answer, paintFor(io.stdout, io)));
   if (options.outputDir === undefined) return;
-  for (const output of response.outputs)
+  for (const output of answer.response.outputs)
     printLine(io.stdout, `written: ${await writeOutput(options.outputDir, output)}`);
 }
 

@@ -1,8 +1,8 @@
 /** Statistics of a model version, for people. */
+import type { ModelStatistics } from '@nereid/client';
 import { printable } from '../output/printable.ts';
 import type { Paint } from '../output/style.ts';
 import { renderTable } from '../output/table.ts';
-import type { Duration, Statistics } from './read.ts';
 
 /** What the reasons mean, for those that their name does not tell. */
 const MEANINGS: ReadonlyMap<string, string> = new Map([
@@ -17,7 +17,7 @@ const MEANINGS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Ends with a newline. */
-export function statisticsText(statistics: Statistics, paint: Paint): string {
+export function statisticsText(statistics: ModelStatistics, paint: Paint): string {
   const { name, version, success, fail, inferenceCount, executionCount } = statistics;
   const head = paint('bold', printable(`${name} version ${version}`));
   if (success.count + fail.count === 0) return `${head}: no requests yet\n`;
@@ -27,7 +27,7 @@ export function statisticsText(statistics: Statistics, paint: Paint): string {
   return [`${head}: ${work}\n`, ...parts].join('');
 }
 
-function timesText({ success, queue, computeInput, computeInfer, computeOutput }: Statistics): string {
+function timesText({ success, queue, computeInput, computeInfer, computeOutput }: ModelStatistics): string {
   if (success.count === 0) return '';
   const parts = [
     `${mean(queue)} in the queue`,
@@ -38,7 +38,7 @@ function timesText({ success, queue, computeInput, computeInfer, computeOutput }
   return `  a request took ${mean(success)} on average: ${parts.join(', ')}\n`;
 }
 
-function sizeTable({ batches }: Statistics, paint: Paint): string {
+function sizeTable({ batches }: ModelStatistics, paint: Paint): string {
   const total = batches.reduce((sum, { computeInfer }) => sum + computeInfer.count, 0);
   const rows = batches.map(({ batchSize, computeInfer }) => [
     String(batchSize),
@@ -49,8 +49,10 @@ function sizeTable({ batches }: Statistics, paint: Paint): string {
   return rows.length === 0 ? '' : renderTable(rows, { head: ['batch size', 'executions', 'share', 'running'], paint });
 }
 
-function reasonTable({ closed }: Statistics, paint: Paint): string {
-  const reasons = [...(closed ?? [])].filter(([, count]) => count > 0).sort(([, a], [, b]) => b - a);
+function reasonTable({ batching }: ModelStatistics, paint: Paint): string {
+  const reasons = Object.entries(batching?.closed ?? {})
+    .filter(([, count]) => count > 0)
+    .sort(([, a], [, b]) => b - a);
   const total = reasons.reduce((sum, [, count]) => sum + count, 0);
   const rows = reasons.map(([reason, count]) => [
     reason,
@@ -69,6 +71,6 @@ function share(count: number, total: number): string {
   return `${((count / total) * 100).toFixed(0)} %`;
 }
 
-function mean({ count, ns }: Duration): string {
+function mean({ count, ns }: ModelStatistics['success']): string {
   return count === 0 ? '0 ms' : `${(ns / count / 1e6).toFixed(3)} ms`;
 }

@@ -1,5 +1,5 @@
 import type { WeightsOptions } from '../commands/weights.ts';
-import { ModelClient } from '../infer/client.ts';
+import { withServer } from '../connection/open-client.ts';
 import { type Io, printLine } from '../io.ts';
 
 /** `nereid weights`. */
@@ -8,12 +8,9 @@ export async function runWeights(
   io: Io,
 ): Promise<number> {
   const { url, modelVersion: version, timeout } = options;
-  const { updated, kept, ignored } = await new ModelClient({
-    url,
-    model,
-    version,
-    timeoutMs: timeout * 1000,
-  }).updateWeights(file);
+  const { updated, kept, ignored } = await withServer({ url, timeoutMs: timeout * 1000 }, (client) =>
+    client.updateWeights({ model, version }, file),
+  );
   printLine(io.stdout, `${updated.length} weights of '${model}' were exchanged`);
   if (kept.length > 0) printLine(io.stdout, `kept their values: ${kept.join(', ')}`);
   if (ignored.length > 0) printLine(io.stdout, `not used by the package: ${ignored.join(', ')}`);

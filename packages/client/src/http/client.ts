@@ -87,6 +87,13 @@ export interface HttpAnswer {
   readonly body: Uint8Array;
 }
 
+/** A body of an inference, or of its answer. */
+export interface HttpInferBody {
+  readonly bytes: Uint8Array;
+  /** Bytes of the JSON in front; undefined when all of it is JSON. */
+  readonly headerLength?: number | undefined;
+}
+
 const HEADER_LENGTH = 'inference-header-content-length';
 
 /** Calls one server over HTTP. */
@@ -128,19 +135,29 @@ export class HttpClient implements InferenceClient {
 
   async infer(request: InferRequest, options: HttpInferOptions = {}): Promise<InferResult> {
     const message = encode(request, options);
-    const answer = await this.#infer(request, { message, options });
-    return readAnswer(this.#url, () => this.#decode(answer));
+    return this.decode(await this.#infer(request, { message, options }));
   }
 
-  /** `infer` with the client's own idea of a body; resolves with the body of the answer as it came. */
+  /** `infer` with a body that is made already; resolves with that of the answer, which `decode` reads. */
   inferRaw(
     target: { readonly model: string; readonly version?: string | undefined },
-    body: { readonly bytes: Uint8Array; readonly headerLength?: number | undefined },
+    { bytes, headerLength }: HttpInferBody,
     options: CallOptions = {},
-  ): Promise<HttpAnswer> {
-    const { bytes, headerLength } = body;
-    const message = { pieces: [bytes], headerLength };
-    return this.#infer(target, { message, options });
+  ): Promise<HttpInferBody> {
+    return this.#infer(target, { message: { pieces: [bytes], headerLength }, options });
+  }
+
+  /** Reads the body of an answer. @throws {ClientError} `bad-answer` */
+  decode({ bytes: body, headerLength }: HttpInferBody): InferResult {
+    const { limits } = this.#options;
+    return readAnswer(this.#url, () => {
+      const { parameters = new Map(), ...rest } = decodeInferResponse({
+        body,
+        headerLength,
+        ...(limits && { limits }),
+      });
+      return new InferResult({ ...rest, parameters });
+    });
   }
 
   /** Requests that a stateful model sees as one sequence. */
@@ -317,7 +334,7 @@ export class HttpClient implements InferenceClient {
   async #infer(
     target: { readonly model: string; readonly version?: string | undefined },
     { message, options }: { readonly message: Outgoing; readonly options: CallOptions },
-  ): Promise<HttpAnswer> {
+  ): Promise<HttpInferBody> {
     const { requestCompression, responseCompression } = this.#options;
     const { pieces, headerLength } = message;
     const headers = {
@@ -327,18 +344,10 @@ export class HttpClient implements InferenceClient {
       ...(responseCompression && { 'accept-encoding': responseCompression }),
     };
     const body = requestCompression === undefined ? pieces : [await compress(pieces, requestCompression)];
-    return await this.request({ method: 'POST', path: `${modelPath(target)}/infer`, headers, body }, options);
-  }
-
-  #decode({ header, body }: HttpAnswer): InferResult {
-    const length = header(HEADER_LENGTH);
-    const headerLength = length === undefined ? undefined : Number(length);
-    const { id, modelName, modelVersion, outputs, parameters } = decodeInferResponse({
-      body,
-      headerLength,
-      ...(this.#options.limits && { limits: this.#options.limits }),
-    });
-    return new InferResult({ id, modelName, modelVersion, outputs, parameters: parameters ?? new Map() });
+    const path = `${modelPath(target)}/infer`;
+    const answer = await this.request({ method: 'POST', path, headers, body }, options);
+    const length = answer.header(HEADER_LENGTH);
+    return { bytes: answer.body, headerLength: length === undefined ? undefined : Number(length) };
   }
 
   /** One attempt; resolves with an answer of status 200. */
@@ -402,7 +411,8 @@ function serverUrl(text: string): string {
   throw usageError(`'${text}' is no address of a server; give one like http://127.0.0.1:8000`);
 }
 
-function modelPath(model: ModelAddress): string {
+/** Path of a model, or of one version of it, for `request`. */
+export function modelPath(model: ModelAddress): string {
   const { model: name, version } = addressOf(model);
   return `/v2/models/${encodeURIComponent(name)}${version === '' ? '' : `/versions/${encodeURIComponent(version)}`}`;
 }

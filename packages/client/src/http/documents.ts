@@ -58,8 +58,11 @@ export function readModelConfig(document: PlainJson): ModelConfigDocument {
   };
 }
 
+/** @throws {Error} when it is no list of statistics */
 export function readStatistics(document: PlainJson): readonly ModelStatistics[] {
-  return list(members(document).model_stats).map(modelStatistics);
+  const { model_stats } = members(document);
+  if (!Array.isArray(model_stats)) throw new Error("statistics need 'model_stats'");
+  return model_stats.map(modelStatistics);
 }
 
 function modelStatistics(entry: PlainJson): ModelStatistics {

@@ -57,7 +57,9 @@ export {
   type HttpAnswer,
   HttpClient,
   type HttpClientOptions,
+  type HttpInferBody,
   type HttpInferOptions,
   type HttpRequest,
+  modelPath,
 } from './client.ts';
 export { type Fetch, fetchTransport, type HttpExchange, type HttpReply, type HttpTransport } from './transport.ts';
