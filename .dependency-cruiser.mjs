@@ -20,6 +20,7 @@ const MAY_IMPORT = {
   http: ['core', 'model-config', 'protocol', 'serving', 'shared-memory'],
   grpc: ['core', 'model-config', 'serving', 'shared-memory'],
   client: ['core', 'protocol'],
+  'http-docs': [],
   metrics: ['core', 'serving'],
   tracing: ['core'],
   testing: ['core', 'model-config'],

@@ -1,5 +1,6 @@
 import type { RequestTracer } from '@nereid/core';
 import { createServerFactory, nereidHttp } from '@nereid/http';
+import { docsPage } from '@nereid/http-docs';
 import type { ServingEngine } from '@nereid/serving';
 import type { SharedMemoryRegions } from '@nereid/shared-memory';
 import { type FastifyInstance, fastify } from 'fastify';
@@ -43,6 +44,7 @@ export async function openHttp(
     ...(http.forwardHeaders !== undefined && { forwardHeaders: http.forwardHeaders }),
     corsOrigins: http.corsOrigins,
     openApi: http.docs,
+    docsPage: http.docs ? docsPage() : undefined,
     tls: http.tls && readTlsFiles(http.tls, 'http'),
   };
   const serverFactory = createServerFactory(front);

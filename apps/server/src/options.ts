@@ -35,7 +35,7 @@ export interface HttpOptions {
   readonly forwardHeaders: string | undefined;
   /** Origins whose pages may call from a browser. */
   readonly corsOrigins: readonly string[];
-  /** Whether the calls are described. */
+  /** Whether the calls are described, and there is a page to try models. */
   readonly docs: boolean;
   /** Clear text without. */
   readonly tls: TlsFiles | undefined;

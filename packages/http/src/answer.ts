@@ -2,14 +2,15 @@
 import { InferenceServerError, type Logger } from '@nereid/core';
 import { encodeError } from '@nereid/protocol';
 import { HttpError } from './errors.ts';
+import type { DocsPage } from './options.ts';
 import { HTTP_STATUS } from './status.ts';
 
 export interface Answer {
   readonly status: number;
   readonly contentType: string;
   readonly body: string;
-  /** For 405: the methods to use. */
-  readonly allow?: string;
+  /** Further headers by their names. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 const JSON_TYPE = 'application/json';
@@ -19,6 +20,17 @@ const BLAND_MESSAGE = "internal error; the server's log has the details";
 
 export function jsonAnswer(body: string): Answer {
   return { status: 200, contentType: JSON_TYPE, body };
+}
+
+/** A page that no other site may frame, that is taken for nothing but HTML, and that tells no other site where it was. */
+export function pageAnswer({ html, contentSecurityPolicy }: DocsPage): Answer {
+  const headers = {
+    'content-security-policy': contentSecurityPolicy,
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+    'cache-control': 'no-cache',
+  };
+  return { status: 200, contentType: 'text/html; charset=utf-8', body: html, headers };
 }
 
 /** Health: 200 or 400, never a body. */
@@ -35,7 +47,7 @@ export function notFoundAnswer(): Answer {
 }
 
 export function methodNotAllowedAnswer(allow: string): Answer {
-  return { ...errorAnswer(405, 'Method Not Allowed'), allow };
+  return { ...errorAnswer(405, 'Method Not Allowed'), headers: { allow } };
 }
 
 /** The answer to a failure. What was not thrown on purpose is logged whole and answered without detail; so is its stack. */

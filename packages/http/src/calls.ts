@@ -7,7 +7,7 @@ import {
   encodeRepositoryIndex,
   encodeServerMetadata,
 } from '@nereid/protocol';
-import { type Answer, errorAnswer, healthAnswer, jsonAnswer, notFoundAnswer } from './answer.ts';
+import { type Answer, errorAnswer, healthAnswer, jsonAnswer, notFoundAnswer, pageAnswer } from './answer.ts';
 import { HttpError } from './errors.ts';
 import { answerLogging } from './logging-calls.ts';
 import { answerMemoryCall } from './memory-calls.ts';
@@ -44,6 +44,8 @@ export function answerCall(route: CallRoute, body: string, settings: HttpSetting
       return jsonAnswer(encodeModelMetadata(engine.modelMetadata(route.name, route.version)));
     case 'openapi':
       return settings.openApi ? jsonAnswer(serverDocument(settings)) : notFoundAnswer();
+    case 'docs':
+      return settings.docsPage === undefined ? notFoundAnswer() : pageAnswer(settings.docsPage);
     case 'model-openapi':
       return settings.openApi
         ? jsonAnswer(modelDocument(engine.modelMetadata(route.name, route.version), route.version, settings))

@@ -1,5 +1,5 @@
 export { HttpError, type HttpErrorReason } from './errors.ts';
-export type { NereidHttpOptions } from './options.ts';
+export type { DocsPage, NereidHttpOptions } from './options.ts';
 export { nereidHttp } from './plugin.ts';
 export {
   createServerFactory,

@@ -5,6 +5,13 @@ import { SharedMemoryRegions } from '@nereid/shared-memory';
 import manifest from '../package.json' with { type: 'json' };
 import { Cors } from './cors.ts';
 
+/** An HTML document and what browsers may do with it. */
+export interface DocsPage {
+  readonly html: string;
+  /** `Content-Security-Policy` that is sent with it. */
+  readonly contentSecurityPolicy: string;
+}
+
 /** What the front end needs and how far it trusts its clients. */
 export interface NereidHttpOptions {
   /** Serves the requests. */
@@ -23,6 +30,8 @@ export interface NereidHttpOptions {
   readonly tracer?: RequestTracer | undefined;
   /** Whether the calls are described: `/v2/openapi.json`, and `…/openapi.json` of each model. It tells nothing that other calls do not. Default true. */
   readonly openApi?: boolean;
+  /** A page for people at `/v2/docs`, as `@nereid/http-docs` has one. Default: none. */
+  readonly docsPage?: DocsPage | undefined;
   /** Receives unexpected failures, whole; clients see a bland message. Default: drops them. */
   readonly logger?: Logger;
   /** The log whose settings clients may see and change. Default: none. */
@@ -56,10 +65,14 @@ export interface NereidHttpOptions {
 /** Options with every default filled in. */
 export interface HttpSettings
   extends Required<
-    Omit<NereidHttpOptions, 'limits' | 'log' | 'restrictedApis' | 'forwardHeaders' | 'corsOrigins' | 'tracer'>
+    Omit<
+      NereidHttpOptions,
+      'limits' | 'log' | 'restrictedApis' | 'forwardHeaders' | 'corsOrigins' | 'tracer' | 'docsPage'
+    >
   > {
   readonly log: LogControl | undefined;
   readonly tracer: RequestTracer | undefined;
+  readonly docsPage: DocsPage | undefined;
   readonly limits: Partial<ProtocolLimits>;
   /** Undefined when every call is open. */
   readonly restrictions: ApiRestrictions | undefined;
@@ -105,6 +118,7 @@ export function resolveOptions(options: NereidHttpOptions): HttpSettings {
     sharedMemory,
     tracer: options.tracer,
     openApi: options.openApi ?? true,
+    docsPage: options.docsPage,
     logger: options.logger ?? silentLogger,
     log: options.log,
     serverName: options.serverName ?? 'nereid',

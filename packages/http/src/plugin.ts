@@ -65,7 +65,7 @@ class FastifyFront {
     }
     const answer = await this.#answer(route, raw);
     reply.code(answer.status).header('content-type', answer.contentType);
-    if (answer.allow !== undefined) reply.header('allow', answer.allow);
+    if (answer.headers !== undefined) reply.headers(answer.headers);
     // Bytes, as fastify would add a charset to the type of a text.
     await reply.send(Buffer.from(answer.body));
   }

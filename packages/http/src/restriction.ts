@@ -11,6 +11,7 @@ const CATEGORIES: Readonly<Record<Route['kind'], ApiCategory>> = {
   server: 'metadata',
   model: 'metadata',
   openapi: 'metadata',
+  docs: 'metadata',
   'model-openapi': 'metadata',
   config: 'model-config',
   stats: 'statistics',

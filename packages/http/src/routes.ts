@@ -1,6 +1,6 @@
 /**
  * Paths of the protocol. `M` = `/v2/models/NAME[/versions/N]`:
- * `/v2` · `/v2/openapi.json` · `/v2/health/{live,ready}` · `/v2/logging` · `M` · `M/{ready,config,stats,infer,generate,generate_stream,weights,openapi.json}` · `/v2/models/stats` ·
+ * `/v2` · `/v2/{openapi.json,docs}` · `/v2/health/{live,ready}` · `/v2/logging` · `M` · `M/{ready,config,stats,infer,generate,generate_stream,weights,openapi.json}` · `/v2/models/stats` ·
  * `/v2/repository[/REPO]/index` ·
  * `/v2/repository[/REPO]/models/NAME/{load,unload}` · `/v2/{system,cuda}sharedmemory[/region/NAME]/{status,unregister}` ·
  * `/v2/{system,cuda}sharedmemory/region/NAME/register` · `/v2[/models/NAME]/trace/setting`, with both methods. Case matters, a trailing slash does not belong, the query is ignored.
@@ -35,7 +35,7 @@ export interface TraceRoute {
 }
 
 export type Route =
-  | { readonly kind: 'live' | 'ready' | 'server' | 'openapi' | 'all-stats' | 'index' | 'logging' }
+  | { readonly kind: 'live' | 'ready' | 'server' | 'openapi' | 'docs' | 'all-stats' | 'index' | 'logging' }
   | ({ readonly kind: ModelRouteKind } & ModelAddress)
   | InferenceRoute
   /** `repository` is '' when the path names none. */
@@ -83,8 +83,10 @@ export function matchRoute(path: string): Route | undefined {
     case 'health':
       return matchHealth(rest);
     case 'logging':
+    case 'docs':
+      return rest.length === 0 ? { kind: group } : undefined;
     case 'openapi.json':
-      return rest.length === 0 ? { kind: group === 'logging' ? 'logging' : 'openapi' } : undefined;
+      return rest.length === 0 ? { kind: 'openapi' } : undefined;
     case 'models':
       return matchModel(rest);
     case 'repository':

@@ -83,11 +83,13 @@ describe('the descriptions of routes', () => {
   });
 });
 
+const PAGE = { html: '<!doctype html><title>é</title>', contentSecurityPolicy: "default-src 'none'" };
+
 describe('the OpenAPI document', () => {
   let served: Served;
   let document: Document;
   beforeAll(async () => {
-    served = await serve();
+    served = await serve({ docsPage: PAGE });
     document = await documentOf(served);
   });
   afterAll(() => served[Symbol.asyncDispose]());
@@ -122,6 +124,7 @@ describe('the OpenAPI document', () => {
     ['GET', '/v2', 200, ''],
     ['GET', '/v2/health/live', 200, ''],
     ['GET', '/v2/openapi.json', 200, ''],
+    ['GET', '/v2/docs', 200, ''],
     ['GET', '/v2/models/addsub', 200, ''],
     ['GET', '/v2/models/addsub/openapi.json', 200, ''],
     ['GET', '/v2/models/nosuch/openapi.json', 404, ''],
@@ -239,6 +242,18 @@ describe('the OpenAPI document', () => {
     const config = document.paths['/v2/models/{model}/config']?.get;
     expect([config?.security, config?.responses['403']]).toEqual([undefined, undefined]);
     expect(JSON.stringify(document)).not.toContain('s3cret');
+  });
+
+  it('has a page beside it, with the policy that it comes with', async () => {
+    const answer = await fetch(`${served.url}/v2/docs`);
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': PAGE.contentSecurityPolicy,
+      'x-content-type-options': 'nosniff',
+    });
+    expect(await answer.text()).toBe(PAGE.html);
+    await using without = await serve();
+    expect((await fetch(`${without.url}/v2/docs`)).status).toBe(404);
   });
 
   it('is not there when it is turned off', async () => {

@@ -12,6 +12,7 @@ const CALLS: readonly (readonly [(typeof API_CATEGORIES)[number], string, string
   ['metadata', 'GET', '/v2'],
   ['metadata', 'GET', '/v2/models/addsub'],
   ['metadata', 'GET', '/v2/openapi.json'],
+  ['metadata', 'GET', '/v2/docs'],
   ['metadata', 'GET', '/v2/models/addsub/openapi.json'],
   ['inference', 'POST', '/v2/models/addsub/infer', INFER],
   ['inference', 'POST', '/v2/models/id_bytes/generate', '{"x":"a"}'],

@@ -287,7 +287,7 @@ export const FLAGS = {
     kind: 'bool',
     default: true,
     group: 'HTTP',
-    help: 'Describe the calls: an OpenAPI document at /v2/openapi.json, and one of each model at /v2/models/NAME/openapi.json.',
+    help: 'Serve a page to try the models at /v2/docs, and OpenAPI documents at /v2/openapi.json and /v2/models/NAME/openapi.json.',
   },
   'http-cors-origin': {
     kind: 'list',

@@ -217,6 +217,8 @@ function contentOf(answer: Operation['answer'], route: Route): Node {
       return {};
     case 'events':
       return { content: { 'text/event-stream': { schema: { type: 'string' } } } };
+    case 'html':
+      return { content: { 'text/html': { schema: { type: 'string' } } } };
     case 'json': {
       const json = { 'application/json': { schema: schemaNode(answer.schema) } };
       return { content: { ...json, ...(route.kind === 'infer' && BINARY) } };

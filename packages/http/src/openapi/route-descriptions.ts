@@ -20,7 +20,7 @@ export interface Operation {
 
 type Answer =
   | { readonly kind: 'json'; readonly description: string; readonly schema: BodySchema }
-  | { readonly kind: 'none' | 'events'; readonly description: string };
+  | { readonly kind: 'none' | 'events' | 'html'; readonly description: string };
 
 export type FailureStatus = 400 | 404 | 500 | 501 | 503;
 
@@ -109,6 +109,15 @@ export const ROUTE_DESCRIPTIONS: Readonly<Record<Route['kind'], RouteDescription
     GET: {
       summary: 'This document',
       answer: { kind: 'json', description: 'An OpenAPI 3.1 document.', schema: 'OpenApiDocument' },
+      failures: [404],
+    },
+  },
+  docs: {
+    tag: 'Metadata',
+    paths: { docs: '/v2/docs' },
+    GET: {
+      summary: 'A page on which a person tries the models',
+      answer: { kind: 'html', description: 'The page.' },
       failures: [404],
     },
   },

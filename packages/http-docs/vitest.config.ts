@@ -1,0 +1,3 @@
+import { suite } from '../../vitest.base.ts';
+
+export default suite();
