@@ -44,7 +44,7 @@ export async function openHttp(
     ...(http.forwardHeaders !== undefined && { forwardHeaders: http.forwardHeaders }),
     corsOrigins: http.corsOrigins,
     openApi: http.docs,
-    docsPage: http.docs ? docsPage() : undefined,
+    docsPage: http.docs ? docsPage : undefined,
     tls: http.tls && readTlsFiles(http.tls, 'http'),
   };
   const serverFactory = createServerFactory(front);

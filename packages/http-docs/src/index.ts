@@ -9,14 +9,18 @@ export interface DocsPage {
   readonly contentSecurityPolicy: string;
 }
 
-/** Reads the page from the files of this package. */
+let read: DocsPage | undefined;
+
+/** The page, read from the files of this package when it is first asked for. */
 export function docsPage(): DocsPage {
+  if (read !== undefined) return read;
   const html = readFileSync(new URL('../dist/page.html', import.meta.url), 'utf8');
-  return { html, contentSecurityPolicy: policyFor(html) };
+  read = { html, contentSecurityPolicy: policyFor(html) };
+  return read;
 }
 
-/** The policy for a page with one `<style>` and one `<script>`. @internal */
-export function policyFor(html: string): string {
+/** The policy for a page with one `<style>` and one `<script>`. */
+function policyFor(html: string): string {
   return [
     "default-src 'none'",
     `script-src '${hashOf('script', html)}'`,

@@ -45,7 +45,7 @@ export function answerCall(route: CallRoute, body: string, settings: HttpSetting
     case 'openapi':
       return settings.openApi ? jsonAnswer(serverDocument(settings)) : notFoundAnswer();
     case 'docs':
-      return settings.docsPage === undefined ? notFoundAnswer() : pageAnswer(settings.docsPage);
+      return settings.docsPage === undefined ? notFoundAnswer() : pageAnswer(settings.docsPage());
     case 'model-openapi':
       return settings.openApi
         ? jsonAnswer(modelDocument(engine.modelMetadata(route.name, route.version), route.version, settings))

@@ -30,8 +30,8 @@ export interface NereidHttpOptions {
   readonly tracer?: RequestTracer | undefined;
   /** Whether the calls are described: `/v2/openapi.json`, and `…/openapi.json` of each model. It tells nothing that other calls do not. Default true. */
   readonly openApi?: boolean;
-  /** A page for people at `/v2/docs`, as `@nereid/http-docs` has one. Default: none. */
-  readonly docsPage?: DocsPage | undefined;
+  /** Makes the page for people at `/v2/docs`, whenever it is asked for; `@nereid/http-docs` has one. Default: there is none. */
+  readonly docsPage?: (() => DocsPage) | undefined;
   /** Receives unexpected failures, whole; clients see a bland message. Default: drops them. */
   readonly logger?: Logger;
   /** The log whose settings clients may see and change. Default: none. */
@@ -72,7 +72,7 @@ export interface HttpSettings
   > {
   readonly log: LogControl | undefined;
   readonly tracer: RequestTracer | undefined;
-  readonly docsPage: DocsPage | undefined;
+  readonly docsPage: (() => DocsPage) | undefined;
   readonly limits: Partial<ProtocolLimits>;
   /** Undefined when every call is open. */
   readonly restrictions: ApiRestrictions | undefined;

@@ -89,7 +89,7 @@ describe('the OpenAPI document', () => {
   let served: Served;
   let document: Document;
   beforeAll(async () => {
-    served = await serve({ docsPage: PAGE });
+    served = await serve({ docsPage: () => PAGE });
     document = await documentOf(served);
   });
   afterAll(() => served[Symbol.asyncDispose]());
