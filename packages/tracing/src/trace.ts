@@ -36,6 +36,7 @@ export class Trace implements RequestTrace, Responder {
   #error: InferenceServerError | undefined;
   #isSending = false;
   #isEnded = false;
+  #isFinished = false;
 
   constructor(init: TraceInit) {
     this.#init = init;
@@ -111,7 +112,9 @@ export class Trace implements RequestTrace, Responder {
 
   #finishIfOver(): void {
     const isAnswered = this.#responder === undefined || this.#request !== undefined;
-    if (!this.#isEnded || !isAnswered) return;
+    // A front end that has sent its answer at once ends the trace while it is given the answer.
+    if (this.#isFinished || !this.#isEnded || !isAnswered) return;
+    this.#isFinished = true;
     const { id, start, context, finished } = this.#init;
     const { protocol, modelName } = start;
     const request = this.#request;

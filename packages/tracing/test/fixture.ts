@@ -4,12 +4,14 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RequestOrigin } from '@nereid/core';
+import { GrpcServer } from '@nereid/grpc';
 import { createServerFactory, nereidHttp } from '@nereid/http';
 import { ModelRepository } from '@nereid/repository';
 import { createEngine } from '@nereid/serving';
 import { FakeBackend } from '@nereid/testing';
 import { fastify } from 'fastify';
 import { createTracer, parseTraceConfig } from '../src/index.ts';
+import { inferOverGrpc } from './grpc-request.ts';
 
 const CONFIG = `backend: "fake"
 max_batch_size: 4
@@ -37,8 +39,11 @@ export async function traced(settings: (directory: string) => readonly string[])
   await app.register(nereidHttp, front);
   await app.listen({ host: '127.0.0.1', port: 0 });
   const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+  const grpcServer = new GrpcServer(front);
+  const grpcPort = await grpcServer.listen({ host: '127.0.0.1', port: 0 });
   const stop = async () => {
     app.server.closeAllConnections();
+    await grpcServer.close();
     await app.close();
     await engine.stop();
     await tracer.close();
@@ -51,6 +56,9 @@ export async function traced(settings: (directory: string) => readonly string[])
     url,
     stop,
     infer: (id: string, headers: Record<string, string> = {}) => infer(url, id, headers),
+    /** The same request over gRPC; resolves with the status. */
+    inferOverGrpc: (id: string, metadata: Record<string, string> = {}) =>
+      inferOverGrpc(`127.0.0.1:${grpcPort}`, id, metadata),
     settings: (path: string, body?: object) => settingsOf(`${url}/v2${path}/trace/setting`, body),
     remove: () => rmSync(directory, { recursive: true }),
   };

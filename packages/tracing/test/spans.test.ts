@@ -98,6 +98,36 @@ it.each([
   },
 );
 
+it('requests over gRPC have the same spans, under the span of their metadata', async () => {
+  const receiver = await httpReceiver();
+  const server = await traced(() => [
+    'mode=opentelemetry',
+    'level=TIMESTAMPS',
+    'rate=0',
+    `opentelemetry,url=${receiver.url}`,
+  ]);
+  const context = { traceparent: `00-${TRACE_ID}-b7ad6b7169203331-01` };
+  expect([await server.inferOverGrpc('untraced'), await server.inferOverGrpc('r2', context)]).toEqual(['OK', 'OK']);
+  await server.stop();
+  receiver.close();
+  expect(receiver.spans.map(({ name, traceId }) => [name, hex(traceId)]).sort()).toEqual([
+    ['InferRequest', TRACE_ID],
+    ['compute', TRACE_ID],
+    ['m', TRACE_ID],
+  ]);
+  const [root, model, compute] = ['InferRequest', 'm', 'compute'].map((name) =>
+    receiver.spans.find((span) => span.name === name),
+  );
+  expect([root, model, compute].map((span) => hex(span?.parentSpanId))).toEqual([
+    'b7ad6b7169203331',
+    hex(root?.spanId),
+    hex(model?.spanId),
+  ]);
+  const id = model?.attributes.find(({ key }) => key === 'triton.request_id');
+  expect(id?.value.stringValue).toBe('r2');
+  server.remove();
+});
+
 it('a receiver that is down costs no request its answer', async () => {
   const receiver = await httpReceiver();
   receiver.close();
