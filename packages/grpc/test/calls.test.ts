@@ -56,6 +56,15 @@ describe('ModelInfer', () => {
     expect(messages[0].raw_output_contents).toEqual([bytes]);
   });
 
+  it('takes thousands of strings as typed contents', async () => {
+    await using served = await serve();
+    const texts = Array.from({ length: 5000 }, (_, i) => `text ${i}`);
+    const contents = { bytes_contents: texts.map((text) => Buffer.from(text)) };
+    const inputs = [{ name: 'x', datatype: 'BYTES', shape: [texts.length], contents }];
+    const { messages } = await served.unary('ModelInfer', { model_name: 'id_bytes', inputs });
+    expect(messages[0].raw_output_contents).toEqual([Buffer.from(encodeBytes(texts))]);
+  });
+
   describe('classification', () => {
     const asks = (parameters: object) => addSubRequest({ outputs: [{ name: 'OUTPUT__0', parameters }] });
 
