@@ -6,7 +6,7 @@ import { GrpcError } from './errors.ts';
 import { answerLogSettings } from './log-method.ts';
 import { MEMORY_ANSWERS } from './memory-methods.ts';
 import type { GrpcSettings } from './options.ts';
-import { type Answer, nameOf, type Plain, text } from './plain-message.ts';
+import { type Answer, nameOf, type Plain, readPlain, text } from './plain-message.ts';
 import { messageType } from './schema.ts';
 import { answerTraceSetting } from './trace-method.ts';
 
@@ -15,7 +15,7 @@ export interface Method {
    * Answers a call.
    * @param body  the request message
    * @returns the response message
-   * @throws {InferenceServerError} as the engine does; `bad-message` for bytes that are not the request message
+   * @throws {InferenceServerError} as the engine does; `too-large`, `bad-message` for bytes that are not the request message
    */
   answer(body: Uint8Array, settings: GrpcSettings): Uint8Array;
 }
@@ -67,18 +67,10 @@ export const METHODS: ReadonlyMap<string, Method> = new Map([
 function method(requestType: string, responseType: string, answer: Answer): Method {
   return {
     answer: (body, settings) => {
-      const request = decode(requestType, body);
+      const request = readPlain(requestType, body, settings.maxCallMessageBytes);
       return messageType(responseType).encode(answer(request, settings)).finish();
     },
   };
-}
-
-function decode(type: string, body: Uint8Array): Plain {
-  try {
-    return { ...messageType(type).decode(body) };
-  } catch (thrown) {
-    throw new GrpcError('bad-message', `the message is no ${type}: ${String(thrown)}`, { cause: thrown });
-  }
 }
 
 /** @throws {GrpcError} for a version that is none: over HTTP no path has it */

@@ -26,6 +26,8 @@ export interface GrpcOptions {
   readonly log?: LogControl | undefined;
   /** Longest message that is taken, in bytes. Default 2 GiB − 1. */
   readonly maxMessageBytes?: number;
+  /** Longest message of a call that runs no model, in bytes: it is read on the event loop. Default 1 MiB. */
+  readonly maxCallMessageBytes?: number;
   /** Longest message that a compressed one may become, in bytes. Default 64 MiB. */
   readonly maxInflatedBytes?: number;
   readonly limits?: Partial<InferLimits>;
@@ -87,6 +89,7 @@ export function resolveOptions(options: GrpcOptions): GrpcSettings {
     logger: options.logger ?? silentLogger,
     log: options.log,
     maxMessageBytes: options.maxMessageBytes ?? MAX_MESSAGE_BYTES,
+    maxCallMessageBytes: options.maxCallMessageBytes ?? 1024 * 1024,
     maxInflatedBytes: Math.min(
       options.maxInflatedBytes ?? 64 * 1024 * 1024,
       options.maxMessageBytes ?? MAX_MESSAGE_BYTES,

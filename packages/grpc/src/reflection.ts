@@ -1,9 +1,7 @@
 /** What is served, told to clients that have no .proto of it: the files as descriptors, by name and by what they define. */
-import type { Type } from 'protobufjs/light.js';
 import type { Call, CallHandler } from './call.ts';
-import { GrpcError } from './errors.ts';
 import { DESCRIPTORS, type DescribedFile } from './generated/descriptors.ts';
-import { type Plain, text } from './plain-message.ts';
+import { type Plain, readPlain, text } from './plain-message.ts';
 import { messageType } from './schema.ts';
 import { STATUS } from './status.ts';
 
@@ -17,6 +15,9 @@ const FILE_BY_SYMBOL = new Map<string, DescribedFile>(
   DESCRIPTORS.flatMap((file) => file.symbols.map((symbol): [string, DescribedFile] => [symbol, file])),
 );
 const SERVICES = DESCRIPTORS.flatMap(({ services }) => services);
+
+/** A question is a name. */
+const MAX_QUESTION_BYTES = 64 * 1024;
 
 /**
  * `ServerReflectionInfo`: many questions, each with one answer, in order. A question waits until the answer before it has left, as a small one may have a large
@@ -81,21 +82,9 @@ export class Reflection implements CallHandler {
 }
 
 function answerTo(question: Buffer): Uint8Array {
-  const type = messageType('grpc.reflection.v1.ServerReflectionRequest');
-  const asked = decode(type, question);
+  const asked = readPlain('grpc.reflection.v1.ServerReflectionRequest', question, MAX_QUESTION_BYTES);
   const answer = { validHost: text(asked, 'host'), originalRequest: asked, ...told(asked) };
   return messageType('grpc.reflection.v1.ServerReflectionResponse').encode(answer).finish();
-}
-
-/** @throws {GrpcError} `bad-message` */
-function decode(type: Type, bytes: Buffer): Plain {
-  try {
-    return { ...type.decode(bytes) };
-  } catch (thrown) {
-    throw new GrpcError('bad-message', `the message is no ${type.fullName.slice(1)}: ${String(thrown)}`, {
-      cause: thrown,
-    });
-  }
 }
 
 /** What is not there is told in an answer: the call goes on. */

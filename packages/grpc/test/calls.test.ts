@@ -338,3 +338,13 @@ describe('the other calls', () => {
     expect(messages).toEqual([{ status: 'SERVING' }]);
   });
 });
+
+it('a message of a call that runs no model has a limit of its own', async () => {
+  await using served = await serve();
+  const name = 'x'.repeat(1024 * 1024);
+  expect(await served.unary('ModelReady', { name })).toMatchObject({
+    code: 'RESOURCE_EXHAUSTED',
+    details: expect.stringContaining('more than the limit of 1048576'),
+  });
+  expect(await served.unary('ModelReady', { name: 'addsub' })).toMatchObject({ code: 'OK' });
+});

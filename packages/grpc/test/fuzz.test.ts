@@ -15,7 +15,7 @@ import { messageType } from '../src/schema.ts';
 import { type Served, serve } from './fixture.ts';
 import { bytesFields, fieldsOf, integers, type PlainField, pieces } from './plain-protobuf.ts';
 
-const limits = { maxTensors: 8, maxParameters: 8, maxDimensions: 8, maxContentsBytes: 4096 };
+const limits = { maxTensors: 8, maxParameters: 8, maxDimensions: 8, maxFields: 200, maxContentsBytes: 4096 };
 
 const request = messageType('inference.ModelInferRequest');
 const name = fc.oneof(fc.constantFrom('x', 'y', '', 'é', '__proto__'), fc.string({ maxLength: 4 }));

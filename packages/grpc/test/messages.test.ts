@@ -14,6 +14,8 @@ const bytes = fc.uint8Array({ maxLength: 600 }).map((array) => Buffer.from(array
 const tensor = fc.record({ name: fc.string({ unit: 'binary' }), datatype, shape, data: bytes });
 const tensors = fc.uniqueArray(tensor, { maxLength: 5, selector: ({ name }) => name });
 
+const varint = (value: number) => (value < 128 ? Buffer.of(value) : Buffer.of((value & 0x7f) | 0x80, value >> 7));
+
 interface Tensorlike {
   readonly name?: string;
   readonly datatype?: string;
@@ -114,6 +116,16 @@ describe('a request', () => {
     expect(() => decodeInferRequest(body, { ...DEFAULT_LIMITS, maxDimensions: 2, maxContentsBytes: 8 })).toThrow(
       message,
     );
+  });
+
+  it('with more fields than allowed is refused, wherever they are and whatever they say', () => {
+    const nested = (inner: Buffer) => Buffer.concat([Buffer.from([0x2a]), varint(inner.length), inner]);
+    const empty = Buffer.from('\x0a\x00'.repeat(100), 'latin1');
+    for (const body of [empty, nested(empty), Buffer.from('\x78\x00'.repeat(100), 'latin1')]) {
+      const read = (maxFields: number) => decodeInferRequest(body, { ...DEFAULT_LIMITS, maxFields });
+      expect(() => read(99)).toThrow('more than 99 fields');
+      expect(() => read(101)).not.toThrow(/fields/);
+    }
   });
 
   it('with a huge shape takes no more memory than its contents fill', () => {

@@ -3,6 +3,7 @@
  * buffer of the announced length. Listeners are shared functions that find their reader on the message: a request costs no closure and no promise.
  */
 import { IncomingMessage } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { HttpError } from './errors.ts';
 import { SIZE_ADVICE } from './options.ts';
 
@@ -14,6 +15,8 @@ export interface BodySink {
 
 export interface ReadJob {
   readonly maxBytes: number;
+  /** Last sentence of the refusal of a longer body. Default: which flag raises the limit. */
+  readonly advice?: string;
   readonly sink: BodySink;
 }
 
@@ -27,18 +30,24 @@ interface ReadMessage extends IncomingMessage {
 const MAX_TINY_PIECES = 65_536;
 const TINY_BYTES = 1024;
 
+/** Chunks that are taken in one turn of the event loop, beside those that were read already. */
+const MAX_IN_TURN = 1024;
+
+/** Bytes of a chunked body that are joined in one turn of the event loop. */
+const JOIN_BYTES = 8 * 1024 * 1024;
+
 const EMPTY = Buffer.alloc(0);
 
 /** Starts to read; the sink may be called before this returns, when there is no body. */
 export function readBody(message: IncomingMessage, job: ReadJob): void {
   if (message.headers['transfer-encoding'] !== undefined) {
-    start(message, new BodyReader(job, undefined));
+    start(message, new BodyReader(job, { message, expected: undefined }));
     return;
   }
   const expected = Number(message.headers['content-length'] ?? 0);
-  if (expected > job.maxBytes) job.sink.bodyRefused(tooLarge(`has ${expected} bytes`, job.maxBytes));
+  if (expected > job.maxBytes) job.sink.bodyRefused(tooLarge(`has ${expected} bytes`, job));
   else if (expected === 0) job.sink.bodyRead(EMPTY);
-  else start(message, new BodyReader(job, expected));
+  else start(message, new BodyReader(job, { message, expected }));
 }
 
 function start(message: ReadMessage, reader: BodyReader): void {
@@ -94,20 +103,22 @@ Object.defineProperty(DirectMessage.prototype, 'readableEnded', {
 });
 
 class BodyReader {
-  readonly #sink: BodySink;
-  readonly #maxBytes: number;
+  readonly #job: ReadJob;
+  readonly #message: IncomingMessage;
   readonly #expected: number | undefined;
+  /** Chunks that came in this turn of the event loop. */
+  #inTurn = 0;
   /** Of the announced length; made when a second piece is to come. */
   #whole: Buffer | undefined;
   #pieces: Buffer[] = [];
   #received = 0;
   #isDone = false;
 
-  /** @param expected  announced length; undefined for a chunked body */
-  constructor(job: ReadJob, expected: number | undefined) {
-    this.#sink = job.sink;
-    this.#maxBytes = job.maxBytes;
-    this.#expected = expected;
+  /** @param body.expected  announced length; undefined for a chunked body */
+  constructor(job: ReadJob, body: { readonly message: IncomingMessage; readonly expected: number | undefined }) {
+    this.#job = job;
+    this.#message = body.message;
+    this.#expected = body.expected;
   }
 
   /** Only the end tells that a chunked body is complete; the others are with their last byte. */
@@ -124,7 +135,26 @@ class BodyReader {
   end(): void {
     if (this.#isDone || !this.readsToTheEnd) return;
     const [only] = this.#pieces;
-    this.#finish(this.#pieces.length === 1 && only !== undefined ? only : Buffer.concat(this.#pieces, this.#received));
+    if (this.#pieces.length === 1 && only !== undefined) this.#finish(only);
+    else if (this.#received <= JOIN_BYTES) this.#finish(Buffer.concat(this.#pieces, this.#received));
+    else void this.#join();
+  }
+
+  /** Joins many bytes in several turns of the event loop: copying a gigabyte at once would hold up everybody. */
+  async #join(): Promise<void> {
+    const pieces = this.#pieces;
+    this.#pieces = [];
+    this.#isDone = true;
+    const whole = Buffer.allocUnsafeSlow(this.#received);
+    let at = 0;
+    let turnsAt = JOIN_BYTES;
+    for (const piece of pieces) {
+      at += piece.copy(whole, at);
+      if (at < turnsAt) continue;
+      turnsAt += JOIN_BYTES;
+      await nextTurn();
+    }
+    this.#job.sink.bodyRead(whole);
   }
 
   #takeAnnounced(piece: Buffer, expected: number): void {
@@ -141,30 +171,41 @@ class BodyReader {
 
   #takeChunked(piece: Buffer): void {
     this.#received += piece.length;
-    if (this.#received > this.#maxBytes) {
-      this.#refuse(tooLarge('is longer', this.#maxBytes));
+    if (this.#received > this.#job.maxBytes) {
+      this.#refuse(tooLarge('is longer', this.#job));
       return;
     }
     this.#pieces.push(piece);
+    if (++this.#inTurn === MAX_IN_TURN) this.#yield();
     const { length } = this.#pieces;
     if (length > MAX_TINY_PIECES && this.#received < length * TINY_BYTES) this.#refuse(tooManyChunks());
+  }
+
+  /** Lets others have a turn: a socket gives up to two megabytes in one, which may be hundreds of thousands of chunks. */
+  #yield(): void {
+    const { socket } = this.#message;
+    socket.pause();
+    setImmediate(() => {
+      this.#inTurn = 0;
+      socket.resume();
+    });
   }
 
   #finish(body: Buffer): void {
     this.#isDone = true;
     this.#pieces = [];
-    this.#sink.bodyRead(body);
+    this.#job.sink.bodyRead(body);
   }
 
   #refuse(error: HttpError): void {
     this.#isDone = true;
     this.#pieces = [];
-    this.#sink.bodyRefused(error);
+    this.#job.sink.bodyRefused(error);
   }
 }
 
-function tooLarge(found: string, limit: number): HttpError {
-  return new HttpError('body-too-large', `the request body ${found}, more than the limit of ${limit}. ${SIZE_ADVICE}`);
+function tooLarge(found: string, { maxBytes, advice = SIZE_ADVICE }: ReadJob): HttpError {
+  return new HttpError('body-too-large', `the request body ${found}, more than the limit of ${maxBytes}. ${advice}`);
 }
 
 function tooManyChunks(): HttpError {

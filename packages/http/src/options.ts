@@ -49,6 +49,8 @@ export interface NereidHttpOptions {
   readonly maxInputBytes?: number;
   /** Bytes of a whole body. Default 2 GiB − 1. */
   readonly maxBodyBytes?: number;
+  /** Bytes of the body of a call that runs no model: settings, registrations, the index. It is read on the event loop. Default 1 MiB. */
+  readonly maxCallBodyBytes?: number;
   /** Other bounds on the content of requests: nesting, tensors … */
   readonly limits?: Partial<ProtocolLimits>;
   /** How long a client may take no byte of an answer that waits for it, in milliseconds; then the connection is closed. 0 waits for ever. Default 60 000. */
@@ -83,6 +85,8 @@ export interface HttpSettings
 }
 
 const DEFAULT_MAX_INPUT_BYTES = 64 * 1024 * 1024;
+
+const DEFAULT_MAX_CALL_BODY_BYTES = 1024 * 1024;
 
 /** The largest length that a 32-bit signed integer holds, as in the original. */
 const DEFAULT_MAX_BODY_BYTES = 2 ** 31 - 1;
@@ -126,6 +130,7 @@ export function resolveOptions(options: NereidHttpOptions): HttpSettings {
     extensions: options.extensions ?? extensionsOf(options, sharedMemory),
     maxInputBytes,
     maxBodyBytes: options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES,
+    maxCallBodyBytes: options.maxCallBodyBytes ?? DEFAULT_MAX_CALL_BODY_BYTES,
     limits: {
       maxHeaderBytes: maxInputBytes,
       maxJsonTensorBytes: maxInputBytes,

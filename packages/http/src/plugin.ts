@@ -95,7 +95,11 @@ class FastifyFront {
   #readText(message: IncomingMessage): Promise<string> {
     return new Promise((resolve, reject) => {
       const sink = { bodyRead: (body: Buffer) => resolve(body.toString('utf8')), bodyRefused: reject };
-      readBody(message, { maxBytes: this.#settings.maxInputBytes, sink });
+      readBody(message, {
+        maxBytes: this.#settings.maxCallBodyBytes,
+        advice: 'Calls that run no model take no more.',
+        sink,
+      });
     });
   }
 }

@@ -232,6 +232,37 @@ describe.each([
     expect(statuses(await exchange(socket, /chunks, most of them tiny/))).toEqual([400]);
   });
 
+  it('joins a large chunked body as it was sent, others being answered meanwhile', async () => {
+    await using served = await serve({ factory });
+    const data = new Uint8Array(20 * 1024 * 1024).map((_, i) => i * 7);
+    const header = {
+      inputs: [binaryInput('x', 'UINT8', [data.length], data.length)],
+      parameters: { binary_data_output: true },
+    };
+    const { body, headers } = binaryBody(header, data);
+    const stream = new ReadableStream({
+      start(controller) {
+        for (let at = 0; at < body.length; at += 100_000) controller.enqueue(body.subarray(at, at + 100_000));
+        controller.close();
+      },
+    });
+    const init = { method: 'POST', body: stream, headers, duplex: 'half' as const };
+    const answer = await fetch(`${served.url}/v2/models/id_uint8/infer`, init);
+    expect(answer.status).toBe(200);
+    const bytes = Buffer.from(await answer.arrayBuffer());
+    expect(bytes.subarray(-data.length).equals(data)).toBe(true);
+  });
+
+  it('refuses the body of a call that runs no model beyond a limit of its own', async () => {
+    await using served = await serve({ factory });
+    const body = `{"ready":true,"x":"${'x'.repeat(1024 * 1024)}"}`;
+    const answer = await fetch(`${served.url}/v2/repository/index`, { method: 'POST', body });
+    expect([answer.status, await answer.json()]).toEqual([
+      400,
+      { error: expect.stringContaining(`has ${body.length} bytes, more than the limit of 1048576`) },
+    ]);
+  });
+
   it('refuses a chunked body that grows beyond the limit', async () => {
     await using served = await serve({ factory, maxInputBytes: 1000 });
     const socket = await open(served);

@@ -125,7 +125,7 @@ function narrowReader(text: Uint8Array, view: NumberArray, unsigned: boolean): E
       view[index] = value;
       return end;
     }
-    const exact = largeInteger(latin1(text, start, end), unsigned);
+    const exact = largeInteger(text, start, end, unsigned);
     if (exact === undefined) return REFUSED;
     view[index] = Number(BigInt.asIntN(32, exact));
     return end;
@@ -145,7 +145,7 @@ function wideReader(text: Uint8Array, data: Uint8Array, unsigned: boolean): Elem
       view.setInt32(index * 8 + 4, Math.floor(value / 0x1_0000_0000), true);
       return end;
     }
-    const exact = largeInteger(latin1(text, start, end), unsigned);
+    const exact = largeInteger(text, start, end, unsigned);
     if (exact === undefined) return REFUSED;
     view.setBigUint64(index * 8, BigInt.asUintN(64, exact), true);
     return end;
@@ -175,9 +175,14 @@ function smallInteger(text: Uint8Array, start: number, end: number): number | un
   return negative ? 0 - value : value;
 }
 
+/** Characters of the longest integer that fits 64 bits, its sign included; there are no leading zeros. */
+const LONGEST_INTEGER = 20;
+
 /** Value of an integer that fits 64 bits; undefined when it does not. */
-function largeInteger(digits: string, unsigned: boolean): bigint | undefined {
-  const value = BigInt(digits);
+function largeInteger(text: Uint8Array, start: number, end: number, unsigned: boolean): bigint | undefined {
+  // Asked first: what making a bigint costs grows faster than its length.
+  if (end - start > LONGEST_INTEGER) return undefined;
+  const value = BigInt(latin1(text, start, end));
   const fits = unsigned ? value >= 0n && BigInt.asUintN(64, value) === value : BigInt.asIntN(64, value) === value;
   return fits ? value : undefined;
 }

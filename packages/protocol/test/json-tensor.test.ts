@@ -94,6 +94,16 @@ describe('decodeJsonTensor', () => {
     );
   });
 
+  it.each<Datatype>(['INT8', 'INT64', 'UINT64', 'UINT32'])(
+    'refuses an integer of %s with a million digits',
+    (datatype) => {
+      for (const sign of datatype.startsWith('U') ? [''] : ['', '-'])
+        expect(() => decode({ datatype, shape: [1], data: `[${sign}${'9'.repeat(1_000_000)}]` })).toThrow(
+          `element 0 is no ${datatype} value: ${sign}99`,
+        );
+    },
+  );
+
   it.each([
     ['[1,2]', "it takes 3 elements, 'data' holds 2"],
     ['[1,2,3,4]', 'it holds more than 3 elements'],

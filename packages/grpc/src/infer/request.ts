@@ -13,7 +13,7 @@ import {
   type Tensor,
 } from '@nereid/core';
 import { GrpcError } from '../errors.ts';
-import { WIRE, WireReader } from '../wire/reader.ts';
+import { FieldBudget, WIRE, WireReader } from '../wire/reader.ts';
 import { contentsField, contentsToBytes } from './contents.ts';
 import {
   type InferParameter,
@@ -32,6 +32,8 @@ export interface InferLimits {
   readonly maxParameters: number;
   /** Dimensions of an input. Default 1024. */
   readonly maxDimensions: number;
+  /** Fields of a request, those of messages inside it included; the elements of typed contents are not counted. Default 65 536. */
+  readonly maxFields: number;
   /** Bytes of the typed contents of an input; raw contents have no limit but that of the message. Default 64 MiB. */
   readonly maxContentsBytes: number;
 }
@@ -40,6 +42,7 @@ export const DEFAULT_LIMITS: InferLimits = {
   maxTensors: 1024,
   maxParameters: 1024,
   maxDimensions: 1024,
+  maxFields: 65_536,
   maxContentsBytes: 64 * 1024 * 1024,
 };
 
@@ -90,7 +93,7 @@ interface Input {
  * @throws {GrpcError} INVALID_ARG for the first thing that is wrong
  */
 export function decodeInferRequest(body: Buffer, limits: InferLimits = DEFAULT_LIMITS): DecodedInferRequest {
-  const message = readMessage(new WireReader(body), limits);
+  const message = readMessage(new WireReader(body, new FieldBudget(limits.maxFields)), limits);
   const parameters = requestParameters(message.parameters);
   return {
     modelName: message.modelName,
@@ -121,7 +124,7 @@ export function addressOf(body: Buffer): {
 } {
   const address = { modelName: '', modelVersion: '', id: '' };
   try {
-    const reader = new WireReader(body);
+    const reader = new WireReader(body, new FieldBudget(DEFAULT_LIMITS.maxFields));
     for (let field = reader.next(); field !== 0; field = reader.next()) {
       if (reader.wireType !== WIRE.bytes) reader.skip();
       else if (field === REQUEST.modelName) address.modelName = reader.string();

@@ -15,13 +15,16 @@ export class WireReader {
   readonly #bytes: Buffer;
   #position: number;
   readonly #end: number;
+  readonly #budget: FieldBudget | undefined;
   /** Encoding of the field whose number `next` gave. */
   wireType = 0;
 
-  constructor(bytes: Buffer, start = 0, end = bytes.length) {
+  /** @param budget  how many fields may be read, those of messages inside included; without, as many as there are */
+  constructor(bytes: Buffer, budget?: FieldBudget, range = { start: 0, end: bytes.length }) {
     this.#bytes = bytes;
-    this.#position = start;
-    this.#end = end;
+    this.#budget = budget;
+    this.#position = range.start;
+    this.#end = range.end;
   }
 
   get isAtEnd(): boolean {
@@ -31,6 +34,7 @@ export class WireReader {
   /** Number of the next field; 0 at the end. */
   next(): number {
     if (this.#position >= this.#end) return 0;
+    this.#budget?.spend();
     const tag = this.varint();
     if (tag > MAX_TAG || tag < 8) throw broken(`the field ${Math.floor(tag / 8)}`);
     this.wireType = tag & 7;
@@ -103,7 +107,7 @@ export class WireReader {
   message(): WireReader {
     const length = this.varint();
     const start = this.#skip(length);
-    return new WireReader(this.#bytes, start, start + length);
+    return new WireReader(this.#bytes, this.#budget, { start, end: start + length });
   }
 
   /** Steps over the field that `next` announced. */
@@ -167,6 +171,23 @@ export class WireReader {
     if (length > this.#end - start) throw broken('it ends inside a field');
     this.#position = start + length;
     return start;
+  }
+}
+
+/** Bounds the fields of a message: two bytes are one already, and a gigabyte of them is read for seconds. */
+export class FieldBudget {
+  readonly #limit: number;
+  #left: number;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+    this.#left = limit;
+  }
+
+  /** @throws {GrpcError} `bad-message` */
+  spend(): void {
+    if (this.#left-- > 0) return;
+    throw new GrpcError('bad-message', `the message has more than ${this.#limit} fields`);
   }
 }
 
