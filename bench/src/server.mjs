@@ -1,13 +1,15 @@
 /** A server in a process of its own, and what load on it costs. */
 import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
+const URL_PATTERN = /http:\/\/[\w.:]+/;
 const run = promisify(execFile);
 const here = (file) => fileURLToPath(new URL(file, import.meta.url));
-const NEREID = here('../../apps/cli/bin/nereid.js');
+export const NEREID = here('../../apps/cli/bin/nereid.js');
 
 /** Serves a repository on a free port; resolves as `start` does. */
 export function serve(repository, options = []) {
@@ -15,23 +17,34 @@ export function serve(repository, options = []) {
   return start([NEREID, 'serve', ...usual, ...options]);
 }
 
-/** Starts a Node.js program that prints its URL; resolves with that, those of gRPC and of the metrics if it told them before, the process id and a way to end it. */
+/**
+ * Starts a Node.js program that prints its URL; resolves with that, those of gRPC and of the metrics if it told them before, the process id, a way to end it, and `nextLine(pattern)`, which
+ * resolves with the next line of output that matches.
+ */
 export async function start(args) {
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const lines = createInterface({ input: child.stdout });
+  const nextLine = (pattern) =>
+    new Promise((resolve) => {
+      const look = (line) => {
+        if (!pattern.test(line)) return;
+        lines.off('line', look);
+        resolve(line);
+      };
+      lines.on('line', look);
+    });
   let grpcUrl;
   let metricsUrl;
-  for await (const line of createInterface({ input: child.stdout })) {
+  lines.on('line', (line) => {
     const place = /Started GRPCInferenceService at (\S+)/.exec(line)?.[1];
     if (place) grpcUrl = `http://${place}`;
     const metricsPlace = /Started Metrics Service at (\S+)/.exec(line)?.[1];
     if (metricsPlace) metricsUrl = `http://${metricsPlace}/metrics`;
-    const url = /http:\/\/[\w.:]+/.exec(line)?.[0];
-    if (url) {
-      child.stdout.resume();
-      return { url, grpcUrl, metricsUrl, pid: child.pid, stop: () => child.kill('SIGTERM') };
-    }
-  }
-  throw new Error(`${args.join(' ')} did not start`);
+  });
+  const line = await Promise.race([nextLine(URL_PATTERN), once(lines, 'close')]);
+  const url = URL_PATTERN.exec(line)?.[0];
+  if (url === undefined) throw new Error(`${args.join(' ')} did not start`);
+  return { url, grpcUrl, metricsUrl, pid: child.pid, stop: () => child.kill('SIGTERM'), nextLine };
 }
 
 /**

@@ -271,6 +271,7 @@ function http2Frame(type: number, flags: number, stream: number, payload: Buffer
 const HEAD = {
   ':method': 'POST',
   ':scheme': 'http',
+  ':authority': 'a',
   ':path': '/inference.GRPCInferenceService/ModelInfer',
   'content-type': 'application/grpc',
 };
