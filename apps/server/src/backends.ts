@@ -8,9 +8,14 @@ import type { ServerOptions } from './options.ts';
 export function pytorchBackend({
   customOps,
   defaultMaxBatchSize,
-}: Pick<ServerOptions, 'customOps' | 'defaultMaxBatchSize'>): Backend<ModelConfig> {
+  maxUnreleasedResponses,
+  maxConcurrentStreams,
+}: Pick<
+  ServerOptions,
+  'customOps' | 'defaultMaxBatchSize' | 'maxUnreleasedResponses' | 'maxConcurrentStreams'
+>): Backend<ModelConfig> {
   const native = new PyTorchBackend({ customOps, defaultMaxBatchSize });
-  const python = new PythonRuntimeBackend();
+  const python = new PythonRuntimeBackend({ maxUnreleasedResponses, maxConcurrentStreams });
   return {
     name: native.name,
     // Source tells nothing of its tensors.

@@ -1,6 +1,7 @@
-import type { CompressionLevel, ConnectionLimits } from '@nereid/grpc';
+import type { CompressionLevel, ConnectionLimits, InferLimits } from '@nereid/grpc';
 import type { ApiRestriction } from '@nereid/serving';
 import type { ParsedFlags } from './flags/layer.ts';
+import { sharesPort } from './port-sharing.ts';
 import { readForwardPattern, readRestrictions } from './restrictions.ts';
 import { type TlsFiles, tlsFromFlags } from './tls-files.ts';
 import { socketPath } from './unix-socket.ts';
@@ -12,6 +13,16 @@ export interface GrpcFrontOptions {
   readonly port: number;
   readonly maxMessageBytes: number;
   readonly maxInputBytes: number;
+  readonly maxCallMessageBytes: number;
+  readonly limits: Omit<InferLimits, 'maxContentsBytes'>;
+  /** Calls of one connection. */
+  readonly maxConcurrentCalls: number;
+  /** Requests of one stream under way. */
+  readonly maxStreamRequests: number;
+  /** Answers of one stream that may wait for a slow client. */
+  readonly maxWaitingBytes: number;
+  /** Whether other processes may listen on the port as well. */
+  readonly reusePort: boolean;
   readonly responseCompression: CompressionLevel;
   /** Calls that take a key. */
   readonly restrictedProtocols: readonly ApiRestriction[];
@@ -39,6 +50,17 @@ export function grpcFromFlags(
     port: takesAny || socketPath(address) !== undefined ? 0 : values['grpc-port'],
     maxMessageBytes: values['grpc-max-message-size'],
     maxInputBytes: values['grpc-max-input-size'],
+    maxCallMessageBytes: values['grpc-max-call-size'],
+    limits: {
+      maxTensors: values['grpc-max-tensors'],
+      maxParameters: values['grpc-max-parameters'],
+      maxDimensions: values['grpc-max-dimensions'],
+      maxFields: values['grpc-max-fields'],
+    },
+    maxConcurrentCalls: values['grpc-max-concurrent-calls'],
+    maxStreamRequests: values['grpc-max-stream-requests'],
+    maxWaitingBytes: values['grpc-max-waiting-size'],
+    reusePort: sharesPort(values, 'grpc'),
     responseCompression: values['grpc-infer-response-compression-level'],
     restrictedProtocols: readRestrictions(values, 'grpc-restricted-protocol'),
     forwardHeaders: readForwardPattern(values, 'grpc-header-forward-pattern'),

@@ -36,7 +36,10 @@ export async function openFrontEnds(
     return frontEnd;
   };
   const { grpc, http, metrics } = options;
-  const sharedMemory = new SharedMemoryRegions({ isEnabled: options.allowSharedMemory });
+  const sharedMemory = new SharedMemoryRegions({
+    isEnabled: options.allowSharedMemory,
+    maxRegions: options.maxSharedMemoryRegions,
+  });
   try {
     return {
       grpc: grpc && keep(await openGrpc(engine, { ...grpc, serverName: options.id, sharedMemory, tracer }, log)),

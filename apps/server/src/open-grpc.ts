@@ -30,7 +30,11 @@ export async function openGrpc(
     log,
     maxMessageBytes,
     maxInflatedBytes: maxInputBytes,
-    limits: { maxContentsBytes: maxInputBytes },
+    limits: { ...options.limits, maxContentsBytes: maxInputBytes },
+    maxCallMessageBytes: options.maxCallMessageBytes,
+    maxConcurrentCalls: options.maxConcurrentCalls,
+    maxStreamRequests: options.maxStreamRequests,
+    maxWaitingBytes: options.maxWaitingBytes,
     responseCompression,
     serverName,
     sharedMemory,
@@ -43,7 +47,7 @@ export async function openGrpc(
   const server = withCertificates('grpc', () => new GrpcServer(settings));
   try {
     return {
-      place: await listen(server, { host: address, port }),
+      place: await listen(server, { host: address, port, reusePort: options.reusePort }),
       close: () =>
         closePatiently(
           () => server.close(),
@@ -56,7 +60,10 @@ export async function openGrpc(
 }
 
 /** @returns `host:port`, or `unix:PATH` */
-async function listen(server: GrpcServer, at: { readonly host: string; readonly port: number }): Promise<string> {
+async function listen(
+  server: GrpcServer,
+  at: { readonly host: string; readonly port: number; readonly reusePort: boolean },
+): Promise<string> {
   const path = socketPath(at.host);
   if (path === undefined) return `${isIPv6(at.host) ? `[${at.host}]` : at.host}:${await server.listen(at)}`;
   await removeStaleSocket(path);

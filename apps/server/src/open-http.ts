@@ -40,6 +40,11 @@ export async function openHttp(
     headersTimeoutMs: http.headersTimeoutMs,
     requestTimeoutMs: http.requestTimeoutMs,
     keepAliveTimeoutMs: http.keepAliveTimeoutMs,
+    sendTimeoutMs: http.sendTimeoutMs,
+    maxHeadBytes: http.maxHeadBytes,
+    maxCallBodyBytes: http.maxCallBodyBytes,
+    maxWaitingBytes: http.maxWaitingBytes,
+    limits: http.limits,
     restrictedApis: http.restrictedApis,
     ...(http.forwardHeaders !== undefined && { forwardHeaders: http.forwardHeaders }),
     corsOrigins: http.corsOrigins,
@@ -67,10 +72,12 @@ export async function openHttp(
   };
 }
 
-async function listen(app: FastifyInstance, { address, port }: HttpOptions): Promise<void> {
+async function listen(app: FastifyInstance, { address, port, reusePort }: HttpOptions): Promise<void> {
   const path = socketPath(address);
   if (path === undefined) {
-    await app.listen({ host: address, port });
+    // What Node's `listen` takes, fastify hands on; its types do not know.
+    const at = { host: address, port, ...(reusePort && { reusePort }) };
+    await app.listen(at);
     return;
   }
   await removeStaleSocket(path);

@@ -11,6 +11,7 @@ import { type GrpcFrontOptions, grpcFromFlags } from './grpc-options.ts';
 import type { LogOptions } from './log.ts';
 import { readModelLevels } from './log-levels.ts';
 import { type MetricsFrontOptions, metricsFromFlags } from './metrics-options.ts';
+import { portWarnings, sharesPort } from './port-sharing.ts';
 import { readRateLimit } from './rate-limit.ts';
 import { readForwardPattern, readRestrictions } from './restrictions.ts';
 import { namedFiles, type ServedFile } from './served-files.ts';
@@ -29,6 +30,14 @@ export interface HttpOptions {
   readonly headersTimeoutMs: number;
   readonly requestTimeoutMs: number;
   readonly keepAliveTimeoutMs: number;
+  readonly sendTimeoutMs: number;
+  readonly maxHeadBytes: number;
+  readonly maxCallBodyBytes: number;
+  /** Events of a stream that may wait for a slow client. */
+  readonly maxWaitingBytes: number;
+  readonly limits: { readonly maxJsonDepth: number; readonly maxJsonValues: number; readonly maxTensors: number };
+  /** Whether other processes may listen on the port as well. */
+  readonly reusePort: boolean;
   /** Calls that take a key. */
   readonly restrictedApis: readonly ApiRestriction[];
   /** Which headers of an inference become parameters; undefined for none. */
@@ -58,6 +67,7 @@ export interface ServerOptions {
   readonly allowWeightUpdates: boolean;
   /** Whether clients may register shared memory. */
   readonly allowSharedMemory: boolean;
+  readonly maxSharedMemoryRegions: number;
   /** Variant `configs/<name>.pbtxt` of the configurations, if any. */
   readonly configName?: string | undefined;
   /** Whether every model must have a configuration file. */
@@ -69,6 +79,10 @@ export interface ServerOptions {
   readonly modelLoadRetryCount: number;
   /** 0 sets no limit. */
   readonly maxQueueSize: number;
+  /** Responses of one request to a decoupled model that its client may not have taken yet. */
+  readonly maxUnreleasedResponses: number;
+  /** Requests that an instance of a decoupled model answers side by side. */
+  readonly maxConcurrentStreams: number;
   /** 0 never runs a model on the loop thread. */
   readonly inlineMaxRunMicros: number;
   /** Undefined runs batches as soon as an instance is free. */
@@ -129,6 +143,7 @@ function checkedOptions({ values, given, files, env }: ParsedFlags): OptionsAndW
     ...settings.warnings,
     ...limits.warnings,
     ...traces.warnings,
+    ...portWarnings(values),
   ];
   if (given.has('cache-config') && given.has('response-cache-byte-size'))
     throw new UsageError(
@@ -149,6 +164,7 @@ function checkedOptions({ values, given, files, env }: ParsedFlags): OptionsAndW
       backendDirectory: values['backend-directory'] === '' ? undefined : resolve(values['backend-directory']),
       allowWeightUpdates: values['allow-weight-updates'],
       allowSharedMemory: values['allow-shared-memory'],
+      maxSharedMemoryRegions: values['shared-memory-max-regions'],
       configName: values['model-config-name'] || undefined,
       requireConfig: values['disable-auto-complete-config'] || values['strict-model-config'],
       strictReadiness: values['strict-readiness'],
@@ -157,6 +173,8 @@ function checkedOptions({ values, given, files, env }: ParsedFlags): OptionsAndW
       modelLoadConcurrency: values['model-load-thread-count'],
       modelLoadRetryCount: values['model-load-retry-count'],
       maxQueueSize: values['max-queue-size'],
+      maxUnreleasedResponses: values['decoupled-max-waiting-responses'],
+      maxConcurrentStreams: values['decoupled-max-streams'],
       inlineMaxRunMicros: values['inline-max-run-us'],
       rateLimit: limits.rateLimit,
       exitTimeoutMs: values['exit-timeout-secs'] * 1000,
@@ -191,6 +209,16 @@ function httpOptions(values: ParsedFlags['values']): HttpOptions {
     headersTimeoutMs: values['http-headers-timeout-ms'],
     requestTimeoutMs: values['http-request-timeout-ms'],
     keepAliveTimeoutMs: values['http-keep-alive-timeout-ms'],
+    sendTimeoutMs: values['http-send-timeout-ms'],
+    maxHeadBytes: values['http-max-head-size'],
+    maxCallBodyBytes: values['http-max-call-size'],
+    maxWaitingBytes: values['http-max-waiting-size'],
+    limits: {
+      maxJsonDepth: values['http-max-json-depth'],
+      maxJsonValues: values['http-max-json-values'],
+      maxTensors: values['http-max-tensors'],
+    },
+    reusePort: sharesPort(values, 'http'),
     restrictedApis: readRestrictions(values, 'http-restricted-api'),
     forwardHeaders: readForwardPattern(values, 'http-header-forward-pattern'),
     corsOrigins: readOrigins(values['http-cors-origin']),

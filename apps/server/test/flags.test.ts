@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { optionsFromFlags, parseFlags, serveHelp, UsageError } from '../src/index.ts';
+import { portWarnings } from '../src/port-sharing.ts';
 
 const repository = '--model-repository=/models';
 const USUAL_QUANTILES = [
@@ -34,6 +35,7 @@ describe('options are read as Triton reads them', () => {
     ['a flag without a value', ['--disable-auto-complete-config'], 'disable-auto-complete-config', true],
     ['a choice in any case', ['--log-format=iso8601'], 'log-format', 'ISO8601'],
     ['a value with an equals sign in it', ['--id=a=b'], 'id', 'a=b'],
+    ['a number', ['--metrics-interval-ms=0.5e3'], 'metrics-interval-ms', 500],
     ['a whole number with a sign', ['--http-port=+80'], 'http-port', 80],
   ] as const)('%s', (_, argv, name, value) => {
     expect(values(...argv)[name]).toEqual(value);
@@ -44,7 +46,7 @@ describe('options are read as Triton reads them', () => {
   });
 
   test('an option without effect may stand without a value before another option', () => {
-    expect(values('--reuse-grpc-port', '--id', 'x').id).toBe('x');
+    expect(values('--allow-vertex-ai', '--id', 'x').id).toBe('x');
   });
 });
 
@@ -60,7 +62,10 @@ describe('a wrong command line is refused', () => {
     [['--http-port=80x'], "got '80x'"],
     [['--http-port=1e3'], "got '1e3'"],
     [['--http-port='], 'a whole number'],
+    [['--metrics-interval-ms=often'], "takes a number from 1 to 2147483647, got 'often'"],
+    [['--metrics-interval-ms=0'], "got '0'"],
     [['--exit-on-error=yes'], 'takes true or false'],
+    [['--http-prot=1'], "unknown option '--http-prot'; did you mean '--http-port'?"],
     [['--log-format=xml'], 'one of auto, default, ISO8601, json'],
     [['--model-config-name='], 'not empty'],
     [['--exit-timeout-secs=-1'], 'from 0'],
@@ -187,6 +192,55 @@ describe('options become what the server is made of', () => {
     expect(read().options.backendDirectory).toBeUndefined();
     expect(read('--backend-directory=/opt/backends').options.backendDirectory).toBe('/opt/backends');
     expect(read('--backend-directory=backends').options.backendDirectory).toBe(resolve('backends'));
+  });
+
+  test('every bound on what a client may cost is chosen', () => {
+    const { options, warnings } = read(
+      ...['http-send-timeout-ms=1', 'http-max-head-size=2', 'http-max-waiting-size=3'].map((text) => `--${text}`),
+      ...['http-max-json-depth=4', 'http-max-json-values=5', 'http-max-tensors=6'].map((text) => `--${text}`),
+      ...['grpc-max-tensors=7', 'grpc-max-parameters=8', 'grpc-max-dimensions=9'].map((text) => `--${text}`),
+      ...['grpc-max-concurrent-calls=10', 'grpc-max-stream-requests=11'].map((text) => `--${text}`),
+      ...['grpc-max-waiting-size=12', 'decoupled-max-waiting-responses=13'].map((text) => `--${text}`),
+      ...['http-max-call-size=16', 'grpc-max-call-size=17', 'grpc-max-fields=18'].map((text) => `--${text}`),
+      ...['decoupled-max-streams=14', 'shared-memory-max-regions=15'].map((text) => `--${text}`),
+    );
+    expect(warnings).toEqual([]);
+    expect(options).toMatchObject({
+      maxUnreleasedResponses: 13,
+      maxConcurrentStreams: 14,
+      maxSharedMemoryRegions: 15,
+      http: {
+        sendTimeoutMs: 1,
+        maxHeadBytes: 2,
+        maxCallBodyBytes: 16,
+        maxWaitingBytes: 3,
+        limits: { maxJsonDepth: 4, maxJsonValues: 5, maxTensors: 6 },
+      },
+      grpc: {
+        limits: { maxTensors: 7, maxParameters: 8, maxDimensions: 9, maxFields: 18 },
+        maxCallMessageBytes: 17,
+        maxConcurrentCalls: 10,
+        maxStreamRequests: 11,
+        maxWaitingBytes: 12,
+      },
+    });
+  });
+
+  test("the original's name bounds the responses that wait for a client", () => {
+    expect(read('--grpc-max-response-pool-size=2147483647').options.maxUnreleasedResponses).toBe(2_147_483_647);
+  });
+
+  test.each([
+    ['20.20.2', 2],
+    ['22.11.0', 2],
+    ['22.12.0', 0],
+    ['23.0.0', 2],
+    ['23.1.0', 0],
+    ['24.0.0', 0],
+  ])('a port is shared where Node.js can do that: %s', (node, warnings) => {
+    const { values } = parseFlags(['--reuse-http-port=true', '--reuse-grpc-port=true']);
+    expect(portWarnings(values, node)).toHaveLength(warnings);
+    expect(portWarnings(parseFlags([]).values, node)).toEqual([]);
   });
 
   test('how connections of gRPC are watched, and how long they live, is chosen', () => {
@@ -344,10 +398,10 @@ describe('the help', () => {
     const help = serveHelp();
     expect(help).toContain('--http-port=N');
     expect(help).toContain('Default 8000.');
-    expect(help).not.toContain('--reuse-grpc-port');
+    expect(help).not.toContain('--allow-vertex-ai');
   });
 
   test('shows the others when all are asked for', () => {
-    expect(serveHelp({ all: true })).toContain('--reuse-grpc-port');
+    expect(serveHelp({ all: true })).toContain('--allow-vertex-ai');
   });
 });

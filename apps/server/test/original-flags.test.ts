@@ -46,6 +46,8 @@ test.each([
   ['grpc-use-ssl', false],
   ['grpc-use-ssl-mutual', false],
   ['grpc-infer-response-compression-level', 'none'],
+  ['reuse-http-port', false],
+  ['reuse-grpc-port', false],
   ['grpc-keepalive-time', 7_200_000],
   ['grpc-keepalive-timeout', 20_000],
   ['grpc-keepalive-permit-without-calls', false],
@@ -72,9 +74,32 @@ test.each([
   ['grpc-address', '127.0.0.1'],
   ['id', 'nereid'],
   ['log-format', 'auto'],
+  ['decoupled-max-waiting-responses', 16],
   ['grpc-http2-max-pings-without-data', 0],
 ] as const)('--%s is %j where it is left out, unlike in the original', (name, value) => {
   expect(parseFlags([]).values[name]).toBe(value);
+});
+
+/** An option of ours whose whole name is such a beginning. */
+const OURS = 'model-name';
+
+test.each(NAMES)('the beginnings of --%s mean it where they do in the original', (name) => {
+  const takes = (word: string) => parseFlags([`--${word}=${VALUES[name] ?? '1'}`]).given;
+  const own = takes(name);
+  for (let length = 1; length < name.length; length++) {
+    const word = name.slice(0, length);
+    const isOnly = NAMES.filter((other) => other.startsWith(word)).length === 1;
+    if (isOnly && word !== OURS) expect(takes(word), word).toEqual(own);
+  }
+});
+
+test.each([
+  ['model-load-thread-count', 2_147_483_647],
+  ['exit-timeout-secs', 2_147_483],
+  ['grpc-keepalive-time', 2_147_483_647],
+  ['metrics-interval-ms', 1500.5],
+] as const)('--%s takes %d, as in the original', (name, value) => {
+  expect(parseFlags([`--${name}=${value}`]).values[name]).toBe(value);
 });
 
 describe('options are checked against each other', () => {
@@ -86,6 +111,11 @@ describe('options are checked against each other', () => {
     [['--http-port=8002'], 'HTTP and metrics are to be served at the same address and port'],
     [['--http-port=8001', '--http-address=0.0.0.0'], 'HTTP and gRPC'],
     [['--grpc-port=8000', '--grpc-address=ipv6:[::]'], 'HTTP and gRPC'],
+    [['--trace-config=level'], "option '--trace-config':"],
+    [['--trace-config==1'], "option '--trace-config':"],
+    [['--trace-config=mode=other'], "option '--trace-config':"],
+    [['--trace-config=rate=often'], "option '--trace-config':"],
+    [['--trace-config=nosuch=1'], "option '--trace-config':"],
     [['--cache-config=local,size=1', '--response-cache-byte-size=1'], 'give only the first'],
   ])('%j do not go together', (argv, message) => {
     expect(() => read(...argv)).toThrow(UsageError);

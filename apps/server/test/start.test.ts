@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { testModel } from '@nereid/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openLog, optionsFromFlags, parseFlags, StartError, startServer } from '../src/index.ts';
+import { portWarnings } from '../src/port-sharing.ts';
 
 let folder: string;
 let good: string;
@@ -61,6 +62,40 @@ describe('a server', () => {
       (await fetch(`${server.url}/v2/models/id_fp32/infer`, { method: 'POST', body, headers })).status;
     expect([await status({}), await status({ key: 'v' })]).toEqual([403, 200]);
     expect((await fetch(`${server.url}/v2`)).status).toBe(200);
+  });
+
+  test.each([
+    [
+      '--http-max-tensors=1',
+      { ...JSON.parse(body), outputs: [{ name: 'y' }, { name: 'z' }] },
+      'more than the limit of 1',
+    ],
+    [
+      '--http-max-json-depth=1',
+      { inputs: [{ name: 'x', datatype: 'FP32', shape: [2], data: [[1, 2]] }] },
+      'nesting deeper than 4 levels',
+    ],
+  ])('refuses what is beyond %s', async (flag, request, message) => {
+    await using server = await start(good, flag);
+    const answer = await fetch(`${server.url}/v2/models/id_fp32/infer`, {
+      method: 'POST',
+      body: JSON.stringify(request),
+    });
+    expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining(message)]);
+  });
+
+  test('shares its ports where Node.js can do that', async () => {
+    const flags = ['--reuse-http-port=true', '--reuse-grpc-port=true'];
+    await using first = await start(good, ...flags);
+    const port = (place: string | undefined) => place?.split(':').at(-1);
+    const second = start(good, ...flags, `--http-port=${port(first.url)}`, `--grpc-port=${port(first.grpcPlace)}`);
+    const { values } = parseFlags(flags);
+    if (portWarnings(values).length > 0) {
+      await expect(second).rejects.toThrow('is already in use');
+      return;
+    }
+    await using server = await second;
+    expect([server.url, server.grpcPlace]).toEqual([first.url, first.grpcPlace]);
   });
 
   test('names itself as asked', async () => {

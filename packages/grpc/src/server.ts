@@ -47,7 +47,14 @@ export interface GrpcServerOptions extends GrpcOptions {
 }
 
 /** Where a server listens: a port (0 takes a free one), or a socket in the file system, which goes away with the server. */
-export type GrpcAddress = { readonly host: string; readonly port: number } | { readonly path: string };
+export type GrpcAddress =
+  | {
+      readonly host: string;
+      readonly port: number;
+      /** Whether other processes may listen on the port as well, where Node.js can do that (22.12, 23.1). Default false. */
+      readonly reusePort?: boolean;
+    }
+  | { readonly path: string };
 
 /**
  * Serves `inference.GRPCInferenceService`, `grpc.health.v1.Health` and server reflection on HTTP/2. Nothing of it blocks the loop or is copied but small messages; tensors of

@@ -66,5 +66,5 @@ function defaultOf(flag: Flag): string {
 /** Default with its unit; '' when there is none to tell. */
 export function defaultText(flag: Flag): string {
   if (flag.kind === 'flag' || flag.kind === 'any' || flag.kind === 'list' || flag.default === '') return '';
-  return `${flag.default}${flag.kind === 'int' && flag.unit ? ` ${flag.unit}` : ''}`;
+  return `${flag.default}${(flag.kind === 'int' || flag.kind === 'float') && flag.unit ? ` ${flag.unit}` : ''}`;
 }

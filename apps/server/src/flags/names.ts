@@ -15,6 +15,11 @@ export const SPELLINGS: ReadonlyMap<string, FlagName> = new Map(
   }),
 );
 
+/** Those of the original. */
+export const ORIGINAL_SPELLINGS: ReadonlyMap<string, FlagName> = new Map(
+  [...SPELLINGS].filter(([spelling, name]) => table[name].ours === undefined || spelling !== name),
+);
+
 export function flagOf(name: FlagName): Flag {
   return table[name];
 }

@@ -4,7 +4,7 @@
  */
 import { UsageError } from '../errors.ts';
 import { type Layer, mergeLayers, type ParsedFlags, type Setting } from './layer.ts';
-import { flagOf, SPELLINGS, suggestion } from './names.ts';
+import { flagOf, ORIGINAL_SPELLINGS, SPELLINGS, suggestion } from './names.ts';
 import type { Flag, FlagName } from './table.ts';
 import { readValue } from './value.ts';
 
@@ -43,16 +43,28 @@ export function readCommandLine(argv: readonly string[]): { readonly layer: Laye
 function resolve(word: string): FlagName {
   const exact = SPELLINGS.get(word);
   if (exact !== undefined) return exact;
-  const matches = [...SPELLINGS].filter(([spelling]) => word !== '' && spelling.startsWith(word));
-  const targets = new Set(matches.map(([, name]) => name));
-  const [only] = targets;
-  if (targets.size === 1 && only !== undefined) return only;
-  if (targets.size > 1) {
+  const matches = beginningWith(word, SPELLINGS);
+  // A start line of the original means one of the original's options.
+  const only = onlyName(beginningWith(word, ORIGINAL_SPELLINGS)) ?? onlyName(matches);
+  if (only !== undefined) return only;
+  if (matches.length > 0) {
     throw new UsageError(
       `option '--${word}' is ambiguous: it may be ${matches.map(([spelling]) => `--${spelling}`).join(', ')}`,
     );
   }
   throw new UsageError(`unknown option '--${word}'${suggestion(word, '--') || '; see nereid serve --help'}`);
+}
+
+type Spelt = readonly (readonly [spelling: string, name: FlagName])[];
+
+function beginningWith(word: string, spellings: ReadonlyMap<string, FlagName>): Spelt {
+  return [...spellings].filter(([spelling]) => word !== '' && spelling.startsWith(word));
+}
+
+/** Undefined where there is none, or more than one. */
+function onlyName(matches: Spelt): FlagName | undefined {
+  const [only, ...others] = new Set(matches.map(([, name]) => name));
+  return others.length === 0 ? only : undefined;
 }
 
 function takesNextWord(flag: Flag, next: string | undefined): boolean {

@@ -34,6 +34,8 @@ function valueSchema(flag: Flag): Schema {
       return { type: 'boolean' };
     case 'int':
       return { type: 'integer', minimum: flag.min, maximum: flag.max };
+    case 'float':
+      return { type: 'number', minimum: flag.min, maximum: flag.max };
     case 'choice':
       return { enum: flag.choices };
     case 'string':

@@ -20,6 +20,8 @@ interface FlagBase {
   /** Why the option has no effect; it is then accepted and warned about. */
   readonly ignored?: string;
   readonly alias?: string;
+  /** The option is not one of Triton, though its alias is; the beginnings of names that are go before those of it. */
+  readonly ours?: true;
   /** The value is a path, after these characters; in a file of options it is then relative to that file. */
   readonly path?: string;
 }
@@ -38,7 +40,7 @@ export type Flag = FlagBase &
     /** A bool that needs no value. */
     | { readonly kind: 'flag'; readonly default: boolean }
     | {
-        readonly kind: 'int';
+        readonly kind: 'int' | 'float';
         readonly default: number;
         readonly min: number;
         readonly max: number;
@@ -77,6 +79,7 @@ export const FLAGS = {
     help: 'Directory of model directories; may be repeated. Required unless a FILE is given.',
   },
   'model-name': {
+    ours: true,
     kind: 'list',
     default: [],
     placeholder: 'NAME',
@@ -138,6 +141,7 @@ export const FLAGS = {
     help: 'Directory with a directory per backend, in which batching strategies are looked for last: DIR/pytorch/batchstrategy.so. Its code runs in the server.',
   },
   'custom-ops': {
+    ours: true,
     kind: 'list',
     default: [],
     placeholder: 'LIBRARY',
@@ -146,23 +150,35 @@ export const FLAGS = {
     help: 'Shared library with operators outside torch, opened before the first model; may be repeated. Its code runs in the server.',
   },
   'allow-weight-updates': {
+    ours: true,
     kind: 'bool',
     default: false,
     group: 'Models',
     help: 'Let clients exchange the weights of compiled packages for those of a file in the model directory (POST …/weights).',
   },
   'allow-shared-memory': {
+    ours: true,
     kind: 'bool',
     default: false,
     alias: 'allow-client-shm',
     group: 'Process',
     help: 'Let clients register system shared memory (objects in /dev/shm) and keep tensors of requests there.',
   },
+  'shared-memory-max-regions': {
+    ours: true,
+    kind: 'int',
+    default: 1024,
+    min: 1,
+    max: INT_MAX,
+    unit: 'regions',
+    group: 'Process',
+    help: 'Regions of shared memory that clients may have registered at a time.',
+  },
   'model-load-thread-count': {
     kind: 'int',
     default: 4,
     min: 1,
-    max: 1024,
+    max: INT_MAX,
     group: 'Models',
     help: 'Model versions that load at the same time.',
   },
@@ -192,6 +208,12 @@ export const FLAGS = {
     group: 'HTTP',
     help: 'Port to listen on; 0 takes a free one.',
   },
+  'reuse-http-port': {
+    kind: 'bool',
+    default: false,
+    group: 'HTTP',
+    help: 'Let several processes listen on the port; the system shares connections out among them. Needs Node.js 22.12 or newer.',
+  },
   'http-max-input-size': {
     kind: 'int',
     default: 67_108_864,
@@ -202,6 +224,7 @@ export const FLAGS = {
     help: 'Largest JSON header, JSON tensor or raw body of a request.',
   },
   'http-max-body-size': {
+    ours: true,
     kind: 'int',
     default: 2_147_483_647,
     min: 1,
@@ -211,6 +234,7 @@ export const FLAGS = {
     help: 'Largest request body in all, binary tensors included.',
   },
   'http-headers-timeout-ms': {
+    ours: true,
     kind: 'int',
     default: 60_000,
     min: 0,
@@ -220,6 +244,7 @@ export const FLAGS = {
     help: 'Time a client has to send its headers; 0 waits for ever.',
   },
   'http-request-timeout-ms': {
+    ours: true,
     kind: 'int',
     default: 300_000,
     min: 0,
@@ -229,6 +254,7 @@ export const FLAGS = {
     help: 'Time a client has to send a whole request; 0 waits for ever.',
   },
   'http-keep-alive-timeout-ms': {
+    ours: true,
     kind: 'int',
     default: 3_600_000,
     min: 0,
@@ -236,6 +262,76 @@ export const FLAGS = {
     unit: 'ms',
     group: 'HTTP',
     help: 'Time an idle connection stays open; 0 keeps it for ever.',
+  },
+  'http-max-call-size': {
+    ours: true,
+    kind: 'int',
+    default: 1_048_576,
+    min: 1,
+    max: INT_MAX,
+    unit: 'bytes',
+    group: 'HTTP',
+    help: 'Largest body of a call that runs no model: trace and log settings, shared memory and the like.',
+  },
+  'http-max-head-size': {
+    ours: true,
+    kind: 'int',
+    default: 65_536,
+    min: 1,
+    max: INT_MAX,
+    unit: 'bytes',
+    group: 'HTTP',
+    help: 'Largest head of a request: its first line and headers.',
+  },
+  'http-max-json-depth': {
+    ours: true,
+    kind: 'int',
+    default: 100,
+    min: 1,
+    max: INT_MAX,
+    unit: 'levels',
+    group: 'HTTP',
+    help: 'Deepest nesting of JSON in a request.',
+  },
+  'http-max-json-values': {
+    ours: true,
+    kind: 'int',
+    default: 65_536,
+    min: 1,
+    max: INT_MAX,
+    unit: 'values',
+    group: 'HTTP',
+    help: 'JSON values of a request beside the data of its tensors.',
+  },
+  'http-max-tensors': {
+    ours: true,
+    kind: 'int',
+    default: 1024,
+    min: 1,
+    max: INT_MAX,
+    unit: 'tensors',
+    group: 'HTTP',
+    help: 'Inputs of a request, and outputs that it asks for.',
+  },
+  'http-send-timeout-ms': {
+    ours: true,
+    kind: 'int',
+    default: 60_000,
+    min: 0,
+    max: INT_MAX,
+    unit: 'ms',
+    group: 'HTTP',
+    help: 'Time a client may take no byte of an answer that waits for it; then its connection is closed. 0 waits for ever.',
+  },
+  'http-max-waiting-size': {
+    ours: true,
+    kind: 'int',
+    default: 67_108_864,
+    min: 1,
+    max: Number.MAX_SAFE_INTEGER,
+    unit: 'bytes',
+    group: 'HTTP',
+    help: 'Events of a stream (generate_stream) that may wait for a client that reads slowly; beyond it its request is cancelled.',
   },
   'http-restricted-api': {
     kind: 'list',
@@ -252,14 +348,16 @@ export const FLAGS = {
     group: 'HTTP',
     help: 'Headers of an inference whose names match become parameters of the request, which the model sees; (?-i) tells capitals apart.',
   },
-  'http-use-ssl': { kind: 'bool', default: false, group: 'HTTP', help: 'Serve over TLS (HTTPS).' },
+  'http-use-ssl': { ours: true, kind: 'bool', default: false, group: 'HTTP', help: 'Serve over TLS (HTTPS).' },
   'http-use-ssl-mutual': {
+    ours: true,
     kind: 'bool',
     default: false,
     group: 'HTTP',
     help: 'Demand a certificate of every client; serves over TLS.',
   },
   'http-server-cert': {
+    ours: true,
     kind: 'string',
     default: '',
     placeholder: 'FILE',
@@ -268,6 +366,7 @@ export const FLAGS = {
     help: 'Certificate chain of the server, PEM.',
   },
   'http-server-key': {
+    ours: true,
     kind: 'string',
     default: '',
     placeholder: 'FILE',
@@ -276,6 +375,7 @@ export const FLAGS = {
     help: 'Private key of the server, PEM.',
   },
   'http-root-cert': {
+    ours: true,
     kind: 'string',
     default: '',
     placeholder: 'FILE',
@@ -284,12 +384,14 @@ export const FLAGS = {
     help: 'Authorities whose client certificates are taken, PEM.',
   },
   'http-docs': {
+    ours: true,
     kind: 'bool',
     default: true,
     group: 'HTTP',
     help: 'Serve a page to try the models at /v2/docs, and OpenAPI documents at /v2/openapi.json and /v2/models/NAME/openapi.json.',
   },
   'http-cors-origin': {
+    ours: true,
     kind: 'list',
     default: [],
     placeholder: 'ORIGIN',
@@ -314,7 +416,14 @@ export const FLAGS = {
     group: 'gRPC',
     help: 'Port to listen on; 0 takes a free one, and so does leaving it out with --http-port=0.',
   },
+  'reuse-grpc-port': {
+    kind: 'bool',
+    default: false,
+    group: 'gRPC',
+    help: 'Let several processes listen on the port; the system shares connections out among them. Needs Node.js 22.12 or newer.',
+  },
   'grpc-max-message-size': {
+    ours: true,
     kind: 'int',
     default: 2_147_483_647,
     min: 1,
@@ -324,6 +433,7 @@ export const FLAGS = {
     help: 'Largest message of a client.',
   },
   'grpc-max-input-size': {
+    ours: true,
     kind: 'int',
     default: 67_108_864,
     min: 1,
@@ -331,6 +441,86 @@ export const FLAGS = {
     unit: 'bytes',
     group: 'gRPC',
     help: 'Largest typed contents of an input, and largest message after decompression; raw contents are bounded by the message.',
+  },
+  'grpc-max-call-size': {
+    ours: true,
+    kind: 'int',
+    default: 1_048_576,
+    min: 1,
+    max: INT_MAX,
+    unit: 'bytes',
+    group: 'gRPC',
+    help: 'Largest message of a call that runs no model.',
+  },
+  'grpc-max-tensors': {
+    ours: true,
+    kind: 'int',
+    default: 1024,
+    min: 1,
+    max: INT_MAX,
+    unit: 'tensors',
+    group: 'gRPC',
+    help: 'Inputs of a request, and outputs that it asks for.',
+  },
+  'grpc-max-parameters': {
+    ours: true,
+    kind: 'int',
+    default: 1024,
+    min: 1,
+    max: INT_MAX,
+    unit: 'parameters',
+    group: 'gRPC',
+    help: 'Parameters of a request, an input or an output.',
+  },
+  'grpc-max-fields': {
+    ours: true,
+    kind: 'int',
+    default: 65_536,
+    min: 1,
+    max: INT_MAX,
+    unit: 'fields',
+    group: 'gRPC',
+    help: 'Fields of a request beside the typed contents of its tensors.',
+  },
+  'grpc-max-dimensions': {
+    ours: true,
+    kind: 'int',
+    default: 1024,
+    min: 1,
+    max: INT_MAX,
+    unit: 'dimensions',
+    group: 'gRPC',
+    help: 'Dimensions of an input.',
+  },
+  'grpc-max-concurrent-calls': {
+    ours: true,
+    kind: 'int',
+    default: 4096,
+    min: 1,
+    max: INT_MAX,
+    unit: 'calls',
+    group: 'gRPC',
+    help: 'Calls of one connection at a time; more wait at the client.',
+  },
+  'grpc-max-stream-requests': {
+    ours: true,
+    kind: 'int',
+    default: 1024,
+    min: 1,
+    max: INT_MAX,
+    unit: 'requests',
+    group: 'gRPC',
+    help: 'Requests of one stream under way; no more are read until one is answered.',
+  },
+  'grpc-max-waiting-size': {
+    ours: true,
+    kind: 'int',
+    default: 67_108_864,
+    min: 1,
+    max: Number.MAX_SAFE_INTEGER,
+    unit: 'bytes',
+    group: 'gRPC',
+    help: 'Answers of one stream that may wait for a client that reads slowly; no more requests are read then.',
   },
   'grpc-infer-response-compression-level': {
     kind: 'choice',
@@ -470,7 +660,7 @@ export const FLAGS = {
     help: 'Port to listen on; 0 takes a free one, and so does leaving it out with --http-port=0.',
   },
   'metrics-interval-ms': {
-    kind: 'int',
+    kind: 'float',
     default: 2000,
     min: 1,
     max: INT_MAX,
@@ -494,6 +684,7 @@ export const FLAGS = {
   },
 
   'max-queue-size': {
+    ours: true,
     kind: 'int',
     default: 10_000,
     min: 0,
@@ -503,6 +694,7 @@ export const FLAGS = {
     help: 'Requests that may wait per model version; more are answered 503. 0 sets no limit.',
   },
   'inline-max-run-us': {
+    ours: true,
     kind: 'int',
     default: 100,
     min: 0,
@@ -510,6 +702,27 @@ export const FLAGS = {
     unit: 'us',
     group: 'Scheduling',
     help: 'A model that runs no longer than this is run on the loop thread while no other request is in flight; 0 turns that off.',
+  },
+  'decoupled-max-waiting-responses': {
+    ours: true,
+    kind: 'int',
+    default: 16,
+    min: 1,
+    max: INT_MAX,
+    unit: 'responses',
+    alias: 'grpc-max-response-pool-size',
+    group: 'Scheduling',
+    help: 'Responses of one request to a decoupled model that its client may not have taken yet; the model makes no more until one is.',
+  },
+  'decoupled-max-streams': {
+    ours: true,
+    kind: 'int',
+    default: 16,
+    min: 1,
+    max: INT_MAX,
+    unit: 'requests',
+    group: 'Scheduling',
+    help: 'Requests to a decoupled model that one of its instances answers side by side; others wait in the queue.',
   },
 
   'rate-limit': {
@@ -554,6 +767,7 @@ export const FLAGS = {
     help: 'Append the log to a file instead of the console.',
   },
   'log-model-level': {
+    ours: true,
     kind: 'list',
     default: [],
     placeholder: 'MODEL=LEVEL',
@@ -562,6 +776,7 @@ export const FLAGS = {
     help: 'Least severe lines that are logged of a model, in place of the settings for all: error, warning, info or verbose; may be repeated.',
   },
   'access-log': {
+    ours: true,
     kind: 'bool',
     default: false,
     group: 'Logging',
@@ -615,6 +830,7 @@ export const FLAGS = {
   },
 
   config: {
+    ours: true,
     kind: 'string',
     default: '',
     placeholder: 'FILE',
@@ -632,7 +848,8 @@ export const FLAGS = {
     kind: 'int',
     default: 30,
     min: 0,
-    max: 86_400,
+    // In milliseconds it is what a timer takes.
+    max: 2_147_483,
     unit: 's',
     group: 'Process',
     help: 'Time that requests in flight have to finish at shutdown.',
@@ -644,12 +861,9 @@ export const FLAGS = {
   'model-load-gpu-limit': ignored(NO_GPU),
   'enable-peer-access': ignored(NO_GPU),
   'min-supported-compute-capability': ignored(NO_GPU),
-  'reuse-http-port': ignored('one process listens on a port'),
   'http-thread-count': ignored('HTTP is served by one event loop'),
-  'reuse-grpc-port': ignored('one process listens on a port'),
   'grpc-infer-thread-count': ignored('gRPC is served by one event loop'),
   'grpc-infer-allocation-pool-size': ignored('requests are not taken from a pool'),
-  'grpc-max-response-pool-size': ignored('answers that wait for a slow client are bounded by their bytes'),
   'allow-gpu-metrics': ignored('there are no metrics of GPUs in this version'),
   'pinned-memory-pool-byte-size': ignored(NO_GPU),
   'cuda-memory-pool-byte-size': ignored(NO_GPU),
@@ -674,7 +888,7 @@ export type FlagName = keyof typeof FLAGS;
 
 type ValueOf<F> = F extends { kind: 'bool' | 'flag' }
   ? boolean
-  : F extends { kind: 'int' }
+  : F extends { kind: 'int' | 'float' }
     ? number
     : F extends { kind: 'list' }
       ? readonly string[]

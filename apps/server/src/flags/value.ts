@@ -21,6 +21,8 @@ export function readValue(label: string, flag: Flag, text: string | undefined): 
       return readBool(label, text);
     case 'int':
       return readInt(label, text, flag);
+    case 'float':
+      return readFloat(label, text, flag);
     case 'choice':
       return readChoice(label, text, flag.choices);
     case 'string':
@@ -44,6 +46,12 @@ function readInt(label: string, text: string, range: { readonly min: number; rea
   const value = /^[+-]?\d+$/.test(text) ? Number(text) : Number.NaN;
   if (value >= range.min && value <= range.max) return value;
   throw new UsageError(`${label} takes a whole number from ${range.min} to ${range.max}, got '${text}'`);
+}
+
+function readFloat(label: string, text: string, range: { readonly min: number; readonly max: number }): number {
+  const value = text.trim() === '' ? Number.NaN : Number(text);
+  if (value >= range.min && value <= range.max) return value;
+  throw new UsageError(`${label} takes a number from ${range.min} to ${range.max}, got '${text}'`);
 }
 
 function readChoice(label: string, text: string, choices: readonly string[]): string {
