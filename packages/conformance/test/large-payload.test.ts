@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { credentials, makeGenericClientConstructor } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { configText } from '../src/config-text.ts';
 import { writeModelTree } from '../src/model-tree.ts';
@@ -40,6 +41,35 @@ function begin(bytes: number): ClientRequest {
   });
   call.write(json);
   return call;
+}
+
+const field = (number: number, bytes: Uint8Array) =>
+  Buffer.concat([varint(number * 8 + 2), varint(bytes.length), bytes]);
+
+function varint(value: number): Buffer {
+  const bytes: number[] = [];
+  let rest = value;
+  for (; rest > 127; rest = Math.floor(rest / 128)) bytes.push((rest % 128) | 128);
+  return Buffer.of(...bytes, rest);
+}
+
+/** Sends so many bytes in one message; whether they came back as they were sent. */
+async function echoOverGrpc(bytes: number): Promise<boolean> {
+  const Client = makeGenericClientConstructor({}, 'any');
+  const options = { 'grpc.max_receive_message_length': -1, 'grpc.max_send_message_length': -1 };
+  const client = new Client(server.grpcPlace, credentials.createInsecure(), options);
+  const data = Buffer.concat(Array<Buffer>(bytes / PIECE.length).fill(PIECE));
+  const input = Buffer.concat([field(1, Buffer.from('x')), field(2, Buffer.from('UINT8')), field(3, varint(bytes))]);
+  const message = Buffer.concat([field(1, Buffer.from('identity')), field(5, input), field(7, data)]);
+  const pass = (whole: Buffer) => whole;
+  const answer = await new Promise<Buffer>((resolve, reject) => {
+    const path = '/inference.GRPCInferenceService/ModelInfer';
+    client.makeUnaryRequest(path, pass, pass, message, (error, value) =>
+      error ? reject(error) : resolve(value ?? data),
+    );
+  });
+  client.close();
+  return answer.subarray(-bytes).equals(data);
 }
 
 const responseTo = (call: ClientRequest) =>
@@ -82,6 +112,10 @@ async function echo(bytes: number): Promise<{ readonly status: number | undefine
 describe('a tensor', () => {
   test('of hundreds of megabytes comes back byte for byte', async () => {
     expect(await echo(LARGE_BYTES)).toEqual({ status: 200, equal: LARGE_BYTES });
+  }, 60_000);
+
+  test('of hundreds of megabytes comes back byte for byte over gRPC', async () => {
+    expect(await echoOverGrpc(LARGE_BYTES)).toBe(true);
   }, 60_000);
 
   test('beyond the limit of a body is refused before it is sent, and a small one works afterwards', async () => {
