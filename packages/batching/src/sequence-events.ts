@@ -7,14 +7,17 @@ export type SequenceEvent<R, D, I> =
   | { readonly type: 'arrival'; readonly request: R; readonly nowMicros: number }
   /** The turn of the event loop is over that `wantsTurnEnd` asked about. */
   | { readonly type: 'turn-end'; readonly nowMicros: number }
-  /** A batch is over; those of its turns that ask to run again are in `again`. */
+  /** A batch is over; those of its turns that ask to run again are in `again`, and in `held` too when not before a `resume`. */
   | {
       readonly type: 'batch-over';
       readonly instance: I;
       readonly turns: readonly Turn<R, D>[];
       readonly again: ReadonlySet<Turn<R, D>>;
+      readonly held: ReadonlySet<Turn<R, D>>;
       readonly nowMicros: number;
     }
+  /** A turn that was held may run again; it may be gone meanwhile. */
+  | { readonly type: 'resume'; readonly turn: Turn<R, D>; readonly nowMicros: number }
   /** `wakeMicros` has come, or a time before. */
   | { readonly type: 'timer'; readonly nowMicros: number }
   /** A request that waits was cancelled. */

@@ -114,9 +114,12 @@ export class SequencePolicy<R extends SequencedRequest, D, I> {
         for (const former of this.#formers.values()) if (former.wantsTurnEnd) former.turnEnd(nowMicros);
         break;
       case 'batch-over':
-        for (const turn of event.turns) this.#ran(turn, { again: event.again.has(turn), nowMicros });
+        for (const turn of event.turns) this.#ran(turn, event);
         this.#moveUp(nowMicros);
         this.#formers.get(event.instance)?.batchOver(nowMicros);
+        break;
+      case 'resume':
+        if (event.turn.state === 'held') this.#offer(event.turn, nowMicros);
         break;
       case 'timer':
         this.#expire(nowMicros);
@@ -243,23 +246,30 @@ export class SequencePolicy<R extends SequencedRequest, D, I> {
   }
 
   /** A run of the turn is over. */
-  #ran(turn: Turn<R, D>, { again, nowMicros }: { readonly again: boolean; readonly nowMicros: number }): void {
+  #ran(turn: Turn<R, D>, { again, held, nowMicros }: BatchOver<R, D>): void {
     const { request, sequence } = turn;
-    if (again && !request.isCancelled) {
+    const runsAgain = again.has(turn);
+    if (runsAgain && !request.isCancelled) {
       turn.isStart = false;
       turn.isEnd = false;
-      turn.state = 'offered';
+      turn.state = 'held';
       this.#queued++;
       this.#actions.push({ type: 'wait', turn });
-      sequence.batches?.offer(turn, nowMicros);
+      if (!held.has(turn)) this.#offer(turn, nowMicros);
       return;
     }
     turn.state = 'gone';
     sequence.active = undefined;
-    if (again) this.#abandon(sequence, { turn, nowMicros });
+    if (runsAgain) this.#abandon(sequence, { turn, nowMicros });
     else if (sequence.first !== undefined) this.#advance(sequence, nowMicros);
     else if (sequence.isEnded || this.#options.isIterative) this.#finish(sequence, nowMicros);
     else this.#deadlines.set(sequence, nowMicros + this.#options.idleMicros);
+  }
+
+  /** A turn that is to run again waits for its next run. */
+  #offer(turn: Turn<R, D>, nowMicros: number): void {
+    turn.state = 'offered';
+    turn.sequence.batches?.offer(turn, nowMicros);
   }
 
   /** The client takes a request back that was to run again: its sequence ends. */
@@ -275,18 +285,15 @@ export class SequencePolicy<R extends SequencedRequest, D, I> {
 
   /** Ends the sequence with the requests before the cancelled one; without any in the backlog. */
   #cancel(turn: Turn<R, D>, nowMicros: number): void {
-    if (turn.state !== 'queued' && turn.state !== 'offered') return;
-    const { sequence } = turn;
+    const { sequence, state } = turn;
+    if (state === 'running' || state === 'gone') return;
     sequence.isEnded = true;
-    const isFirst = turn.state === 'offered' || sequence.lane.isInBacklog;
+    const isFirst = state !== 'queued' || sequence.lane.isInBacklog;
     const others = sequence.cut(isFirst ? sequence.first : turn).filter((other) => other !== turn);
-    const wasOffered = turn.state === 'offered';
     this.#drop([turn], 'cancelled');
     this.#drop(others, 'sequence-cancelled');
-    if (wasOffered) {
-      sequence.active = undefined;
-      sequence.batches?.withdraw(turn, nowMicros);
-    }
+    if (state !== 'queued') sequence.active = undefined;
+    if (state === 'offered') sequence.batches?.withdraw(turn, nowMicros);
     if (sequence.isIdle) this.#finish(sequence, nowMicros);
   }
 
@@ -359,6 +366,11 @@ export class SequencePolicy<R extends SequencedRequest, D, I> {
     this.#actions.push({ type: 'reject', ...rejection });
   }
 }
+
+type BatchOver<R, D> = Pick<
+  Extract<SequenceEvent<R, D, unknown>, { readonly type: 'batch-over' }>,
+  'again' | 'held' | 'nowMicros'
+>;
 
 function isNone(correlationId: CorrelationId): boolean {
   return correlationId === 0 || correlationId === 0n || correlationId === '';

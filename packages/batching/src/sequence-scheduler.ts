@@ -72,8 +72,8 @@ export class SequenceScheduler implements Scheduler {
   readonly #orders = new Map<InstanceSlots, AnswerOrder>();
   /** The turns of each batch that runs. */
   readonly #running = new Map<readonly InferenceRequest[], readonly RequestTurn[]>();
-  /** Requests that asked to run again. */
-  readonly #again = new Set<InferenceRequest>();
+  /** Requests that asked to run again, and what each waits for. */
+  readonly #again = new Map<InferenceRequest, Promise<void> | undefined>();
   #padded = 0;
   readonly #driver: PolicyDriver<SequenceEvent<InferenceRequest, SequenceData, InstanceSlots>, Action>;
 
@@ -210,8 +210,9 @@ export class SequenceScheduler implements Scheduler {
     sequence.data ??= this.#begin(sequence.correlationId);
     const { controls, state } = sequence.data;
     request.onCancel = undefined;
-    request.turn = { controls: controls.get(isStart, isEnd), state, isPadding: false };
-    if (this.#rules.isIterative) request.reschedule ??= () => this.#again.add(request);
+    const { correlationId } = sequence;
+    request.turn = { correlationId, controls: controls.get(isStart, isEnd), state, isPadding: false };
+    if (this.#rules.isIterative) request.reschedule ??= (ready) => this.#again.set(request, ready);
     return request;
   }
 
@@ -224,7 +225,7 @@ export class SequenceScheduler implements Scheduler {
   #padding({ inputs, modelName, modelVersion, requestedOutputs }: InferenceRequest): InferenceRequest {
     const request = new InferenceRequest({ modelName, modelVersion, id: '', inputs, requestedOutputs }, NOBODY);
     const state = this.#rules.isStateful ? new SequenceState() : undefined;
-    request.turn = { controls: this.#controls.padding, state, isPadding: true };
+    request.turn = { correlationId: 0, controls: this.#controls.padding, state, isPadding: true };
     return request;
   }
 
@@ -233,8 +234,18 @@ export class SequenceScheduler implements Scheduler {
     this.#running.delete(batch);
     this.#padded -= batch.length - turns.length;
     for (const { turn } of batch) if (turn?.isPadding) turn.state?.release();
-    const again = new Set(turns.filter(({ request }) => this.#again.delete(request) && !request.isDone));
-    this.#driver.tell({ type: 'batch-over', instance, turns, again, nowMicros: this.#clock.nowMicros() });
+    const again = new Set<RequestTurn>();
+    const held = new Set<RequestTurn>();
+    for (const turn of turns) {
+      const { request } = turn;
+      const ready = this.#again.get(request);
+      if (!this.#again.delete(request) || request.isDone) continue;
+      again.add(turn);
+      if (ready === undefined) continue;
+      held.add(turn);
+      void ready.then(() => this.#driver.tell({ type: 'resume', turn, nowMicros: this.#clock.nowMicros() }));
+    }
+    this.#driver.tell({ type: 'batch-over', instance, turns, again, held, nowMicros: this.#clock.nowMicros() });
   }
 
   #warn({ correlationId }: Sequence<InferenceRequest, SequenceData>): void {

@@ -28,8 +28,10 @@ export class Turn<R, D> implements BatchableRequest {
   isStart: boolean;
   isEnd: boolean;
   readonly enqueuedMicros: number;
-  /** `offered`: next of its sequence, given to the batches of an instance; `gone`: done, or left without running. */
-  state: 'queued' | 'offered' | 'running' | 'gone' = 'queued';
+  /**
+   * `offered`: next of its sequence, given to the batches of an instance; `held`: to run again, but not yet; `gone`: done, or left without running.
+   */
+  state: 'queued' | 'offered' | 'running' | 'held' | 'gone' = 'queued';
   previous: Turn<R, D> | undefined = undefined;
   next: Turn<R, D> | undefined = undefined;
   /** Running number of its offer: what was offered first has the lowest. Written by the Direct strategy. */

@@ -5,6 +5,7 @@ import { DefaultScheduler, DynamicScheduler, type SequenceBatching, SequenceSche
 import { allControls, controlsOf, STRATEGIES } from './sequence-fixture.ts';
 
 const STEP = 1000;
+const [[, DIRECT]] = STRATEGIES;
 
 class Count implements HeldState {
   left = 0;
@@ -18,6 +19,8 @@ class CountDown implements ModelInstance {
   readonly capacity = 1;
   readonly batches: (readonly string[])[] = [];
   readonly controls: ReturnType<typeof controlsOf>[] = [];
+  /** What requests wait for before they run again, by id. */
+  readonly holds = new Map<string, Promise<void>>();
   readonly #clock: ManualClock;
 
   constructor(clock: ManualClock) {
@@ -28,7 +31,7 @@ class CountDown implements ModelInstance {
     this.batches.push(batch.map(({ id, turn }) => (turn?.isPadding ? '-' : id)).sort());
     for (const request of batch) if (request.turn?.isPadding === false) this.controls.push(controlsOf(request));
     await new Promise<void>((resolve) => this.#clock.at(this.#clock.nowMicros() + STEP, resolve));
-    for (const request of batch) step(request);
+    for (const request of batch) step(request, this.holds.get(request.id));
   }
 
   async close(): Promise<void> {}
@@ -37,7 +40,7 @@ class CountDown implements ModelInstance {
 /** Requests that have run before. */
 const begun = new WeakSet<InferenceRequest>();
 
-function step(request: InferenceRequest): void {
+function step(request: InferenceRequest, ready: Promise<void> | undefined): void {
   const [x] = request.inputs;
   const { turn } = request;
   if (turn === undefined || turn.state === undefined || turn.isPadding || x === undefined) return;
@@ -48,7 +51,7 @@ function step(request: InferenceRequest): void {
   count.left--;
   const response = { modelName: 'm', modelVersion: '1', outputs: [tensor({ name: 'left', values: [count.left] })] };
   request.respond(response, count.left === 0);
-  if (count.left > 0) request.reschedule?.();
+  if (count.left > 0) request.reschedule?.(ready);
 }
 
 function iterative(strategy: SequenceBatching) {
@@ -131,6 +134,42 @@ describe.each(STRATEGIES)('an iterative sequence, %s', (_, strategy) => {
     await clock.elapse(6.5 * STEP);
     request.cancel();
     expect(answered()).toEqual(['a 2', 'a CANCELLED']);
+    await scheduler.stop();
+  });
+
+  it('that is not ready for its next run waits in its slot, while others go on', async () => {
+    const { send, clock, instance, answered, scheduler } = iterative({
+      ...strategy,
+      maxSequenceIdleMicroseconds: STEP / 2,
+    });
+    let resume = () => {};
+    instance.holds.set('a', new Promise((resolve) => (resume = resolve)));
+    send('a', 3);
+    send('b', 3);
+    await clock.elapse(10 * STEP);
+    expect(instance.batches).toEqual([
+      ['a', 'b'],
+      strategy === DIRECT ? ['-', 'b'] : ['b'],
+      strategy === DIRECT ? ['-', 'b'] : ['b'],
+    ]);
+    expect([scheduler.queued, scheduler.executing]).toEqual([1, 0]);
+    resume();
+    await clock.elapse(10 * STEP);
+    expect(answered()).toEqual(['a 2', 'b 2', 'b 1', 'b 0', 'a 1', 'a 0']);
+    await scheduler.stop();
+  });
+
+  it('that is cancelled before it is ready stops at once', async () => {
+    const { send, clock, instance, answered, scheduler } = iterative(strategy);
+    let resume = () => {};
+    instance.holds.set('a', new Promise((resolve) => (resume = resolve)));
+    const request = send('a', 3);
+    await clock.elapse(2 * STEP);
+    request.cancel();
+    expect(answered()).toEqual(['a 2', 'a CANCELLED']);
+    resume();
+    await clock.elapse(2 * STEP);
+    expect(instance.batches).toHaveLength(1);
     await scheduler.stop();
   });
 

@@ -98,7 +98,7 @@ export interface InferenceRequestInit {
   readonly signature?: RequestSignature | undefined;
 }
 
-/** What an execution took; every request that took part is charged the whole of it. Shared by those requests. */
+/** What an execution took, or all turns of an iterative request together; every request that took part is charged the whole of it. Shared by those requests. */
 export type ExecutionTimes = Readonly<Pick<ExecutionReport, 'computeInputNs' | 'computeInferNs' | 'computeOutputNs'>>;
 
 const NO_PARAMETERS: ReadonlyMap<string, ParameterValue> = new Map();
@@ -134,9 +134,9 @@ export class InferenceRequest {
   turn: SequenceTurn | undefined = undefined;
   /**
    * Asks for another turn in place of the final answer (iterative sequences). Set by a scheduler that gives one, before the request runs; absent where
-   * a request runs once.
+   * a request runs once. The turn comes once `ready`, which must not reject, has resolved; at the next chance without it.
    */
-  reschedule: (() => void) | undefined = undefined;
+  reschedule: ((ready?: Promise<void>) => void) | undefined = undefined;
   /**
    * Set by the scheduler while the request waits: called once when the client cancels, to take it out of the queue. A request that already runs has none,
    * it completes and its answer is dropped by the front end; but the instance of a decoupled model sets it, to stop making responses.

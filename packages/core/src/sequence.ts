@@ -24,6 +24,8 @@ export class SequenceState {
 
 /** One request's turn in its sequence. */
 export interface SequenceTurn {
+  /** Of the sequence: the request's own, or the one that the scheduler gave an iterative request without. 0 for padding. */
+  readonly correlationId: number | bigint | string;
   /** Control tensors (START, END, READY, CORRID), which the model takes like inputs: shape [1], or [1, 1] for a model that batches. */
   readonly controls: readonly Tensor[];
   /** Undefined for a model without implicit state. */

@@ -1,3 +1,4 @@
+export { controlDataType } from './control-data-type.ts';
 export { createModelConfig, type Init } from './create.ts';
 export { type DeduceOptions, type Deduction, deduceBackend, type VersionFile } from './deduce-backend.ts';
 export {

@@ -2,7 +2,7 @@
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { elementCount, expectedByteSize, type InstanceSpec } from '@nereid/core';
-import type { ModelConfig, ModelSequenceBatchingControl, ModelSequenceBatchingState } from '@nereid/model-config';
+import { controlDataType, type ModelConfig, type ModelSequenceBatchingState } from '@nereid/model-config';
 import { datatypeOf } from './check-config.ts';
 import { PyTorchBackendError } from './errors.ts';
 import { resolveInside } from './inside.ts';
@@ -30,7 +30,7 @@ export async function sequenceTensors(request: SequenceRequest): Promise<Sequenc
   const { controlInput = [], state: states = [] } = config.sequenceBatching ?? {};
   const controls = controlInput.flatMap(({ name, control }) =>
     control.slice(0, 1).map((kind): InputSpec => {
-      const datatype = datatypeOf(modelName, 'control', { name, dataType: controlType(kind) });
+      const datatype = datatypeOf(modelName, 'control', { name, dataType: controlDataType(kind) });
       return { name, datatype, dims: [1], reshape: undefined, source: { type: 'control' } };
     }),
   );
@@ -41,13 +41,6 @@ export async function sequenceTensors(request: SequenceRequest): Promise<Sequenc
   const specs: StateSpec[] = [];
   for (const state of states) specs.push(await stateSpec(request, state));
   return { inputs: [...controls, ...kept], states: specs };
-}
-
-/** A correlation ID states its datatype; the others have that of their values. */
-function controlType({ kind, dataType, int32FalseTrue, fp32FalseTrue }: ModelSequenceBatchingControl) {
-  if (kind === 'CONTROL_SEQUENCE_CORRID') return dataType;
-  if (int32FalseTrue.length > 0) return 'TYPE_INT32';
-  return fp32FalseTrue.length > 0 ? 'TYPE_FP32' : 'TYPE_BOOL';
 }
 
 async function stateSpec(request: SequenceRequest, state: ModelSequenceBatchingState): Promise<StateSpec> {

@@ -28,7 +28,7 @@ export class TestSequence {
   /** The next request of the sequence. */
   step({ inputs, controls = [], outputs = [] }: StepInit): InferenceRequest {
     const request = this.#served.request(inputs, outputs);
-    request.turn = { controls, state: this.state, isPadding: this.#isPadding };
+    request.turn = { correlationId: 0, controls, state: this.state, isPadding: this.#isPadding };
     return request;
   }
 }

@@ -4,7 +4,13 @@
  * counts always equal `success`. Times are summed in microseconds or nanoseconds as they come, and rounded when read.
  */
 import { SchedulerError } from '@nereid/batching';
-import type { ExecutionReport, InferenceRequest, InferenceServerError, ResponseReport } from '@nereid/core';
+import type {
+  ExecutionReport,
+  ExecutionTimes,
+  InferenceRequest,
+  InferenceServerError,
+  ResponseReport,
+} from '@nereid/core';
 import type { BatchStatistics, FailureReason, ModelStatistics, StatisticDuration } from './engine.ts';
 import { ResponseCounts } from './response-statistics.ts';
 
@@ -46,13 +52,14 @@ export class VersionStatistics {
   readonly #batches = new Map<number, BatchCounters>();
   readonly #responses = new ResponseCounts();
 
-  /** An execution ran. Charges its times to each of its requests. */
+  /** An execution ran. Charges its times to each of its requests, on top of those of earlier turns. */
   executed(report: ExecutionReport): void {
     const { computeInputNs, computeInferNs, computeOutputNs, requests } = report;
     const times = { computeInputNs, computeInferNs, computeOutputNs };
     for (let i = 0; i < requests.length; i++) {
       const request = requests[i];
-      if (request !== undefined) request.execution = times;
+      if (request !== undefined)
+        request.execution = request.execution === undefined ? times : sum(request.execution, times);
     }
     this.#executionCount++;
     this.#lastInferenceMs = Date.now();
@@ -121,6 +128,14 @@ function failureReason(request: InferenceRequest, error: InferenceServerError): 
     return 'REJECTED';
   }
   return request.dispatchedMicros > 0 ? 'BACKEND' : 'OTHER';
+}
+
+function sum(a: ExecutionTimes, b: ExecutionTimes): ExecutionTimes {
+  return {
+    computeInputNs: a.computeInputNs + b.computeInputNs,
+    computeInferNs: a.computeInferNs + b.computeInferNs,
+    computeOutputNs: a.computeOutputNs + b.computeOutputNs,
+  };
 }
 
 const NEVER: StatisticDuration = { count: 0, ns: 0 };
