@@ -4,6 +4,7 @@ import { CommandRunner, documentedCommands } from '../src/documented-commands.ts
 test.each([
   'examples/strings/README.md',
   'examples/model-py/README.md',
+  'examples/continuous-batching/README.md',
   'examples/custom-ops/README.md',
   'examples/hstu/README.md',
   'docs/hstu.md',

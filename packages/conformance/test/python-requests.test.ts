@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type CheckLine, clientScript, runChecks } from '../src/client-checks.ts';
 import { type NereidProcess, startNereid } from '../src/nereid-process.ts';
 
+const EXAMPLE = fileURLToPath(new URL('../../../examples/continuous-batching/model_repository', import.meta.url));
 const REPOSITORY = fileURLToPath(new URL('../repositories/model-py', import.meta.url));
 const SCRIPT = 'tritonclient_model_py_checks.py';
 const FORWARDED = ['--http-header-forward-pattern=x-tenant', '--grpc-header-forward-pattern=x-tenant'];
@@ -16,8 +18,8 @@ let server: NereidProcess;
 let lines: ReadonlyMap<string, CheckLine>;
 
 beforeAll(async () => {
-  server = await startNereid([REPOSITORY], FORWARDED);
-  lines = await runChecks(SCRIPT, server.url, server.grpcPlace);
+  server = await startNereid([REPOSITORY, EXAMPLE], FORWARDED);
+  lines = await runChecks(SCRIPT, server.url, server.grpcPlace, join(EXAMPLE, 'generator/1/model.py'));
 }, 120_000);
 afterAll(() => server?.stop());
 

@@ -1,15 +1,18 @@
-"""What `forward` is told of the requests that it answers, when it names the keyword `requests`."""
+"""What `forward` is told of the requests that it answers, when it names the keyword `requests`, and what it may ask for them."""
 
 import inspect
 import json
 
 
+AGAIN, SILENT = 1, 2
+
+
 class Request:
     """One request of the call."""
 
-    __slots__ = ("id", "correlation_id", "parameters", "rows")
+    __slots__ = ("id", "correlation_id", "parameters", "rows", "_flags", "_is_iterative")
 
-    def __init__(self, details, start):
+    def __init__(self, details, start, is_iterative):
         #: As the client gave it, '' when it gave none.
         self.id = details["id"]
         #: Sequence that it belongs to, a number or a string; 0 or '' for none.
@@ -18,6 +21,17 @@ class Request:
         self.parameters = details["parameters"]
         #: Its rows of each argument and result: a slice. Without batching, of its one row.
         self.rows = slice(start, start + details["rows"])
+        self._flags = 0
+        self._is_iterative = is_iterative
+
+    def reschedule(self, respond=True):
+        """Asks for another call with the same inputs in place of the final response, once this one has ended well.
+
+        The results of this call are a response of a decoupled model, unless `respond` is false; a model that answers once gives none before its last call.
+        """
+        if not self._is_iterative:
+            raise RuntimeError("reschedule() runs a request again only with sequence_batching { iterative_sequence: true }")
+        self._flags = AGAIN if respond else AGAIN | SILENT
 
     def __repr__(self):
         return f"Request(id={self.id!r}, correlation_id={self.correlation_id!r}, rows={self.rows}, parameters={self.parameters!r})"
@@ -29,10 +43,23 @@ def asks_for_requests(forward):
     return parameter is not None and parameter.kind is inspect.Parameter.KEYWORD_ONLY
 
 
-def read_requests(text):
-    requests = []
-    start = 0
-    for details in json.loads(text):
-        requests.append(Request(details, start))
-        start += details["rows"]
-    return requests
+class Requests:
+    """All of a call, padding included."""
+
+    def __init__(self, text, is_iterative):
+        self._all = []
+        #: Those that are told of.
+        self.told = []
+        start = 0
+        for details in json.loads(text):
+            request = Request(details, start, is_iterative)
+            self._all.append(request)
+            if not details["padding"]:
+                self.told.append(request)
+            start += details["rows"]
+        self._is_iterative = is_iterative
+
+    @property
+    def flags(self):
+        """What each asks for, when they may."""
+        return [request._flags for request in self._all] if self._is_iterative else []

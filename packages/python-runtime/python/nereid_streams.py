@@ -12,9 +12,8 @@ import inspect
 import struct
 import time
 
-RUN, PART, ENDED, GRANT, CANCEL = 16, 19, 20, 21, 22
+RUN, PART, ENDED, GRANT, CANCEL, NOTE = 16, 19, 20, 21, 22, 23
 
-END_OF_CALL = struct.Struct("<IQQ")
 GRANTED = struct.Struct("<III")
 NOTHING = object()
 
@@ -74,6 +73,8 @@ class Streams:
             if call in self._calls:
                 self._calls[call].is_cancelled = True
                 self._calls[call].task.cancel()
+        elif kind == NOTE:
+            self._runner.note(payload)
         elif not stopped.done():
             stopped.set_result(None)
 
@@ -81,7 +82,7 @@ class Streams:
         try:
             self._channel.send(*await self._answer(call))
         except asyncio.CancelledError:
-            self._channel.send(ENDED, END_OF_CALL.pack(call.id, 0, 0))
+            self._channel.send(ENDED, end_of_call(call.id, 0, 0))
         except BaseException as error:
             self._runner.fail(call.id, error)
         finally:
@@ -89,20 +90,24 @@ class Streams:
 
     async def _answer(self, call):
         """Sends the responses of a generator; the message that ends the call."""
-        arguments, wanted, input_ns = self._runner.read(call.payload)
+        work = self._runner.read(call.payload)
         begin = time.perf_counter_ns()
-        results = self._runner.call(arguments)
+        results = self._runner.call(work)
         if inspect.isawaitable(results):
             results = await results
         if is_stream(results):
-            return ENDED, END_OF_CALL.pack(call.id, input_ns, await self._send_each(call, results, wanted))
+            return ENDED, self._end(call, work, await self._send_each(call, results, work))
         self._runner.synchronize()
         done = time.perf_counter_ns()
         if results is None:
-            return ENDED, END_OF_CALL.pack(call.id, input_ns, done - begin)
-        return self._runner.done(call.id, results, wanted, (input_ns, done - begin))
+            return ENDED, self._end(call, work, done - begin)
+        return self._runner.done(call.id, results, work, done - begin)
 
-    async def _send_each(self, call, results, wanted):
+    def _end(self, call, work, infer_ns):
+        # No time for outputs.
+        return end_of_call(call.id, work.input_ns, infer_ns, 0, *self._runner.said(work))
+
+    async def _send_each(self, call, results, work):
         """One response for each result; how long it took to find the end."""
         try:
             while True:
@@ -116,9 +121,13 @@ class Streams:
                 # A generator may have taken the cancellation for something that it can go on after.
                 if result is NOTHING or call.is_cancelled:
                     return done - begin
-                self._channel.send(PART, self._runner.part(call.id, result, wanted, done - begin))
+                self._channel.send(PART, self._runner.part(call.id, result, work, done - begin))
         finally:
             await close(results)
+
+
+def end_of_call(call, *numbers):
+    return struct.pack(f"<I{len(numbers)}Q", call, *numbers)
 
 
 async def next_of(results):

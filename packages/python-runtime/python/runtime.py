@@ -27,8 +27,10 @@ import time
 import traceback
 from collections.abc import Mapping
 
-from nereid_requests import asks_for_requests, read_requests
-from nereid_streams import RUN, Streams, is_stepwise, is_stream
+from nereid_refusal import Refusal
+from nereid_requests import Requests, asks_for_requests
+from nereid_states import FORGET, States
+from nereid_streams import NOTE, RUN, Streams, is_stepwise, is_stream
 
 START, STOP, READY, FAILED, LOG = 1, 2, 3, 4, 5
 DONE, RUN_FAILED = 17, 18
@@ -46,12 +48,10 @@ SHOWN_FRAMES = 4
 HERE = os.path.dirname(__file__)
 
 
-class Refusal(Exception):
-    """Something that is wrong with the model, its results or the configuration; the message is a whole sentence for the user."""
+class Work:
+    """A call on its way through the model."""
 
-    def __init__(self, reason, message):
-        super().__init__(message)
-        self.reason = reason
+    __slots__ = ("inputs", "keywords", "wanted", "requests", "places", "written", "input_ns")
 
 
 class Channel:
@@ -180,11 +180,11 @@ class Transport:
         self._outgoing = Memory(5)
         self._slots = Slots(self._outgoing, limit)
         # Numbers of the configuration's enum of datatypes.
-        self._dtypes = {
+        self.dtypes = {
             1: torch.bool, 2: torch.uint8, 3: torch.uint16, 4: torch.uint32, 5: torch.uint64, 6: torch.int8, 7: torch.int16,
             8: torch.int32, 9: torch.int64, 10: torch.float16, 11: torch.float32, 12: torch.float64, 14: torch.bfloat16,
         }  # fmt: skip
-        self._numbers = {dtype: number for number, dtype in self._dtypes.items()}
+        self._numbers = {dtype: number for number, dtype in self.dtypes.items()}
 
     def release(self, generation):
         """Frees the results up to those of that generation, which were read."""
@@ -208,7 +208,7 @@ class Transport:
             at += TENSOR.size
             shape = struct.unpack_from(f"<{rank}q", payload, at)
             at += 8 * rank
-            views.append(self._view(self._incoming, self._dtypes[number], offset + start, size, shape))
+            views.append(self._view(self._incoming, self.dtypes[number], offset + start, size, shape))
         return views, struct.unpack_from(f"<{numbers}Q", payload, at), payload[at + 8 * numbers :]
 
     def write_batch(self, batch, tensors):
@@ -354,58 +354,89 @@ class Runner:
     def __init__(self, torch, channel, start):
         self._torch = torch
         self._channel = channel
-        self._names = start["outputs"]
         self.transport = Transport(torch, start["maxBytes"])
         self._model, self._device, self.asks = load_model(torch, channel, start)
+        self._is_iterative = start["iterative"]
+        if self._is_iterative and not self.asks:
+            raise Refusal(
+                "class",
+                "sequence_batching has iterative_sequence, but forward has no keyword 'requests' to ask for another run with; "
+                "write def forward(self, …, *, requests) and call requests[i].reschedule()",
+            )
+        self.states = States(torch, start, device=self._device, dtypes=self.transport.dtypes)
+        # A state that is an output too is one result.
+        self._names = list(dict.fromkeys([*start["outputs"], *self.states.outputs]))
+        self._written = [self._names.index(name) for name in self.states.outputs]
 
     def run(self, payload):
         """Runs a batch to its end."""
         # The first field, should the rest of the message be at fault.
         (batch,) = struct.unpack_from("<I", payload)
         try:
-            arguments, wanted, input_ns = self.read(payload)
+            work = self.read(payload)
             begin = time.perf_counter_ns()
-            results = self.call(arguments)
+            results = self.call(work)
             self.synchronize()
-            kind, message = self.done(batch, results, wanted, (input_ns, time.perf_counter_ns() - begin))
-            self._channel.send(kind, message)
+            self._channel.send(*self.done(batch, results, work, time.perf_counter_ns() - begin))
         except BaseException as error:
             self.fail(batch, error)
 
     def read(self, payload):
-        """The arguments of a call, tensors on the model's device and keywords; the positions of the wanted results; and how long that took."""
+        """What a call needs; tensors on the model's device."""
         begin = time.perf_counter_ns()
-        inputs, wanted, details = self.transport.read_batch(payload)
-        inputs = [tensor.to(self._device) for tensor in inputs]
-        keywords = {"requests": read_requests(details)} if self.asks else {}
-        return (inputs, keywords), wanted, time.perf_counter_ns() - begin
+        work = Work()
+        inputs, numbers, details = self.transport.read_batch(payload)
+        work.inputs = [tensor.to(self._device) for tensor in inputs]
+        work.requests = Requests(details, self._is_iterative) if self.asks else None
+        work.keywords = {"requests": work.requests.told} if self.asks else {}
+        work.wanted, work.places, work.written = numbers, (), None
+        if self.states:
+            # Behind the wanted outputs, the first of which is a count: key, version and rows of each request.
+            count, *rest = numbers
+            work.wanted = rest[:count]
+            work.places = [tuple(rest[at : at + 3]) for at in range(count, len(rest), 3)]
+            work.inputs += self.states.read(work.places)
+        work.input_ns = time.perf_counter_ns() - begin
+        return work
 
-    def call(self, arguments):
-        inputs, keywords = arguments
-        return self._model(*inputs, **keywords)
+    def call(self, work):
+        return self._model(*work.inputs, **work.keywords)
+
+    def note(self, payload):
+        """A sequence is over."""
+        self.states.forget(*FORGET.unpack(payload))
 
     def synchronize(self):
         if self._device.type == "cuda":
             self._torch.cuda.synchronize(self._device)
 
-    def done(self, batch, results, wanted, times):
+    def done(self, batch, results, work, infer_ns):
         """The message with the results of a call that is over."""
         begin = time.perf_counter_ns()
-        message = self.transport.write_batch(batch, self._pick(results, wanted))
-        return DONE, message(*times, time.perf_counter_ns() - begin)
+        message = self.transport.write_batch(batch, self._pick(results, work))
+        said = self.said(work)
+        return DONE, message(work.input_ns, infer_ns, time.perf_counter_ns() - begin, *said)
 
-    def part(self, batch, results, wanted, infer_ns):
+    def part(self, batch, results, work, infer_ns):
         """The message with one of several results of a call."""
         begin = time.perf_counter_ns()
-        message = self.transport.write_batch(batch, self._pick(results, wanted))
-        return message(infer_ns, time.perf_counter_ns() - begin)
+        message = self.transport.write_batch(batch, self._pick(results, work))
+        return message(infer_ns, time.perf_counter_ns() - begin, *self._flags(work))
+
+    def said(self, work):
+        """What the end of a call says behind its times: what each request asks for, and the shapes of the states that it wrote and that are kept now."""
+        shapes = self.states.write(work.places, work.written) if work.written is not None else []
+        return [*self._flags(work), *shapes]
+
+    def _flags(self, work):
+        return work.requests.flags if work.requests is not None else []
 
     def fail(self, batch, error):
         self._channel.send(RUN_FAILED, struct.pack("<I", batch) + describe(error))
         self._leave_lost_device()
 
-    def _pick(self, results, wanted):
-        """The results that somebody wants, as tensors, by position; a mapping is asked by name."""
+    def _pick(self, results, work):
+        """The results that somebody wants, as tensors, by position; a mapping is asked by name. Those that are states are put by."""
         if is_stream(results):
             raise Refusal("output", "forward is a generator, which gives several responses: set model_transaction_policy { decoupled: true }")
         if isinstance(results, Mapping):
@@ -421,7 +452,9 @@ class Runner:
                 f"forward returned {counted(len(results), 'result')}, the configuration names {counted(len(self._names), 'output')}: "
                 f"{', '.join(self._names)}",
             )
-        return [self._tensor(results[position], position) for position in wanted]
+        if self.states:
+            work.written = [self._tensor(results[position], position) for position in self._written]
+        return [self._tensor(results[position], position) for position in work.wanted]
 
     def _tensor(self, result, position):
         torch = self._torch
@@ -499,9 +532,12 @@ def serve(channel):
             return 0
         while True:
             kind, payload = channel.receive()
-            if kind != RUN:
+            if kind == RUN:
+                runner.run(payload)
+            elif kind == NOTE:
+                runner.note(payload)
+            else:
                 return 0
-            runner.run(payload)
 
 
 def refuse(channel, error):

@@ -53,7 +53,7 @@ export class PythonRuntimeBackend implements Backend<ModelConfig> {
    * @throws {PythonRuntimeError} with the model's name, what was expected, what came and what to do
    */
   async load(context: ModelContext<ModelConfig>): Promise<PythonModel> {
-    const { name: modelName, version, versionDirectory, config, logger } = context;
+    const { name: modelName, version, modelDirectory, versionDirectory, config, logger } = context;
     const plan = planModel(config, { name: modelName, version });
     const texts = new Map([...config.parameters].map(([key, { stringValue }]) => [key, stringValue]));
     const parameters = readParameters({ modelName, texts, logger });
@@ -63,7 +63,16 @@ export class PythonRuntimeBackend implements Backend<ModelConfig> {
     const { maxUnreleasedResponses: maxUnreleased = 16, maxConcurrentStreams: maxStreams = 16 } = this.#options;
     const responses = { maxUnreleased: Math.max(1, maxUnreleased), maxStreams: Math.max(1, maxStreams) };
     const options = this.#options.process ?? {};
-    return new PythonModel({ plan, file, environment, parameters, process: options, responses, logger });
+    return new PythonModel({
+      plan,
+      file,
+      modelDirectory,
+      environment,
+      parameters,
+      process: options,
+      responses,
+      logger,
+    });
   }
 
   async #environment(path: string | undefined, context: ModelContext<ModelConfig>): Promise<ExecutionEnvironment> {

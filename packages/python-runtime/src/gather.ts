@@ -21,7 +21,7 @@ export interface Batch {
   readonly rows: readonly number[];
   /** Their sum. */
   readonly total: number;
-  /** Arguments of `forward`: each input joined along dimension 0. */
+  /** Arguments of `forward`, but for states: each input and control joined along dimension 0. */
   readonly tensors: readonly OutgoingTensor[];
 }
 
@@ -66,24 +66,50 @@ function accept(
   plan: ModelPlan,
   { request, first }: { readonly request: InferenceRequest; readonly first: Accepted | undefined },
 ): Accepted {
-  if (request.isCancelled) throw cancelled(plan, request);
+  // A request of a sequence keeps its row, which may be what its model knows the sequence by.
+  if (request.isCancelled && plan.sequence === undefined) throw cancelled(plan, request);
   const rows = plan.maxBatchSize > 0 ? (request.inputs[0]?.shape[0] ?? 1) : 1;
   const tensors = plan.inputs.map((input, i) => {
-    const tensor = find(request, input.name, i);
+    const tensor = find(request.inputs, input.name, i);
     if (tensor === undefined) throw refusal(plan, `input '${input.name}' is missing; ${takes(plan)}`);
     checkTensor(plan, { input, tensor, rows });
     const reference = first?.tensors[i];
     if (reference !== undefined && !sameRows(reference.shape, tensor.shape)) throw mixedShapes(plan, input.name);
     return tensor;
   });
-  if (request.inputs.length !== plan.inputs.length)
+  if (clientInputs(plan, request).length !== plan.inputs.length)
     throw refusal(plan, `an input is unknown or given twice; ${takes(plan)}`);
+  const controls = plan.sequence?.controls ?? [];
+  for (const [i, input] of controls.entries()) tensors.push(control(plan, { request, input, rows, hint: i }));
   return { request, rows, tensors };
 }
 
-function find(request: InferenceRequest, name: string, hint: number): Tensor | undefined {
-  const candidate = request.inputs[hint];
-  return candidate?.name === name ? candidate : request.inputs.find((input) => input.name === name);
+/** Without the controls and states that a warmup sample brings along, as no scheduler adds them. */
+function clientInputs({ sequence }: ModelPlan, { inputs, turn }: InferenceRequest): readonly Tensor[] {
+  if (sequence === undefined || turn !== undefined) return inputs;
+  const added = new Set([...sequence.controls, ...sequence.states.map(({ input }) => input)].map(({ name }) => name));
+  return inputs.filter(({ name }) => !added.has(name));
+}
+
+interface ControlPlace {
+  readonly request: InferenceRequest;
+  readonly input: TensorPlan;
+  readonly rows: number;
+  readonly hint: number;
+}
+
+function control(plan: ModelPlan, { request, input, rows, hint }: ControlPlace): Tensor {
+  const tensor = find(request.turn?.controls ?? request.inputs, input.name, hint);
+  if (tensor === undefined) {
+    throw refusal(plan, `control tensor '${input.name}' did not come with the request; its scheduler makes it`);
+  }
+  checkTensor(plan, { input, tensor, rows });
+  return tensor;
+}
+
+function find(tensors: readonly Tensor[], name: string, hint: number): Tensor | undefined {
+  const candidate = tensors[hint];
+  return candidate?.name === name ? candidate : tensors.find((tensor) => tensor.name === name);
 }
 
 function checkTensor(
@@ -118,7 +144,7 @@ function sameRows(a: Shape, b: Shape): boolean {
 
 function join(plan: ModelPlan, accepted: readonly Accepted[]): Batch {
   const total = accepted.reduce((sum, { rows }) => sum + rows, 0);
-  const tensors = plan.inputs.map((input, i): OutgoingTensor => {
+  const tensors = [...plan.inputs, ...(plan.sequence?.controls ?? [])].map((input, i): OutgoingTensor => {
     const own = accepted.map(({ tensors: all }) => all[i]).filter((tensor) => tensor !== undefined);
     const shape = modelShape(plan, { input, shape: own[0]?.shape ?? [], total });
     return { datatype: input.datatype, shape, parts: own.map(({ data }) => data) };

@@ -1,6 +1,12 @@
 /** What a configuration says about the tensors of a model.py, checked once at load. */
 import { type Datatype, datatypeFromConfig, type Shape } from '@nereid/core';
-import type { ModelConfig, ModelInput, ModelOutput } from '@nereid/model-config';
+import {
+  controlDataType,
+  type ModelConfig,
+  type ModelInput,
+  type ModelOutput,
+  type ModelSequenceBatching,
+} from '@nereid/model-config';
 import { PythonRuntimeError } from './errors.ts';
 
 export interface TensorPlan {
@@ -10,6 +16,27 @@ export interface TensorPlan {
   readonly dims: Shape;
   /** As the model sees it, where the configuration has a `reshape`. */
   readonly reshape: Shape | undefined;
+}
+
+/** Tensors that a model keeps between the requests of a sequence. */
+interface StatePlan {
+  /** As an argument of `forward`; the shape is without the batch dimension. */
+  readonly input: TensorPlan;
+  /** As a result of `forward`. */
+  readonly outputName: string;
+  readonly initialDims: Shape;
+  /** In the model's `initial_state` directory; undefined for zeros. */
+  readonly initialFile: string | undefined;
+}
+
+/** What the scheduler of a model with sequences adds to the tensors of clients. */
+interface SequencePlan {
+  /** Arguments of `forward` after the inputs, in the order of the configuration. */
+  readonly controls: readonly TensorPlan[];
+  /** Arguments after the controls, and results after the outputs unless an output has the name of one. */
+  readonly states: readonly StatePlan[];
+  /** Whether a request may ask for further turns. */
+  readonly isIterative: boolean;
 }
 
 export interface ModelPlan {
@@ -23,6 +50,8 @@ export interface ModelPlan {
   readonly outputs: readonly TensorPlan[];
   /** Whether a request gets any number of responses. */
   readonly isDecoupled: boolean;
+  /** Undefined for a model without sequences. */
+  readonly sequence: SequencePlan | undefined;
 }
 
 /** @throws {PythonRuntimeError} `config`, with everything that a model.py cannot have in one message */
@@ -43,22 +72,58 @@ export function planModel(config: ModelConfig, model: { readonly name: string; r
     inputs: config.input.flatMap(planTensor),
     outputs: config.output.flatMap(planTensor),
     isDecoupled: config.modelTransactionPolicy?.decoupled === true,
+    sequence: config.sequenceBatching && planSequence(config.sequenceBatching),
   };
 }
 
-function planTensor({ name, dataType, dims, reshape }: ModelInput | ModelOutput): TensorPlan[] {
+function planSequence({ controlInput, state, iterativeSequence }: ModelSequenceBatching): SequencePlan {
+  return {
+    controls: controlInput.flatMap((input) => controlOf(input).flatMap(planTensor)),
+    states: state.flatMap(({ inputName, outputName, dataType, dims, initialState: [initial] }) =>
+      planTensor({ name: inputName, dataType, dims }).map((input) => ({
+        input,
+        outputName,
+        initialDims: initial?.dims ?? dims.map((dim) => (dim === -1 ? 1 : dim)),
+        initialFile: initial?.dataFile,
+      })),
+    ),
+    isIterative: iterativeSequence,
+  };
+}
+
+type TensorConfig = Pick<ModelInput, 'name' | 'dataType' | 'dims'> & { readonly reshape?: ModelInput['reshape'] };
+
+/** Of several controls of one tensor the first counts. */
+function controlOf({ name, control }: ModelSequenceBatching['controlInput'][number]): TensorConfig[] {
+  return control.slice(0, 1).map((kind) => ({ name, dataType: controlDataType(kind), dims: [1] }));
+}
+
+function planTensor({ name, dataType, dims, reshape }: TensorConfig): TensorPlan[] {
   const datatype = datatypeFromConfig(dataType);
   return datatype === undefined ? [] : [{ name, datatype, dims, reshape: reshape?.shape }];
 }
 
 function unsupported(config: ModelConfig): string[] {
   const found: string[] = [];
-  if (config.sequenceBatching !== undefined) {
-    found.push('sequence_batching (controls and states) is not supported; pass the state as inputs and outputs');
-  }
+  if (config.sequenceBatching !== undefined) found.push(...sequenceFaults(config.sequenceBatching));
   if (config.batchInput.length > 0) found.push('batch_input is not supported; make it an input that clients send');
   if (config.batchOutput.length > 0) {
     found.push('batch_output is not supported; let forward return one row per row of its inputs');
+  }
+  return found;
+}
+
+function sequenceFaults({ controlInput, state }: ModelSequenceBatching): string[] {
+  const found = controlInput.flatMap(controlOf).flatMap(({ name, dataType }) => {
+    if (dataType !== 'TYPE_STRING') return datatypeFaults('control', { name, dataType });
+    return [
+      `control '${name}' is TYPE_STRING, but torch has no tensors of strings; leave it out: forward finds the correlation ID in the keyword requests`,
+    ];
+  });
+  for (const { inputName: name, dataType, useGrowableMemory } of state) {
+    found.push(...datatypeFaults('state', { name, dataType }));
+    if (!useGrowableMemory) continue;
+    found.push(`state '${name}' has use_growable_memory; remove it: a state with a dimension of -1 may grow without`);
   }
   return found;
 }
@@ -78,7 +143,10 @@ function outputFaults(output: ModelOutput): string[] {
   return datatypeFaults('output', output);
 }
 
-function datatypeFaults(side: 'input' | 'output', { name, dataType }: ModelInput | ModelOutput): string[] {
+function datatypeFaults(
+  side: 'input' | 'output' | 'control' | 'state',
+  { name, dataType }: Pick<ModelInput, 'name' | 'dataType'>,
+): string[] {
   if (dataType === 'TYPE_STRING') {
     return [
       `${side} '${name}' is TYPE_STRING, but torch has no tensors of strings; use TYPE_UINT8 with the encoded text`,

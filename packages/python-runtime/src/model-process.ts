@@ -14,6 +14,10 @@
  *     21 grant      u32 id | u32 results more | u32 released, as in a batch message
  *     22 cancel     u32 id: the rest is not wanted; the call ends all the same
  *
+ * What is no call and gets no answer:
+ *
+ *     23 note       u32 anything
+ *
  * When the process ends, the calls that it was running fail: the first, and every one that streams. Calls behind it had no part in that: they wait for the next
  * process and are written again.
  */
@@ -36,6 +40,7 @@ const PART = 19;
 const ENDED = 20;
 const GRANT = 21;
 const CANCEL = 22;
+const NOTE = 23;
 const IDS = 2 ** 32;
 
 export interface ModelProcessOptions {
@@ -209,14 +214,16 @@ export class ModelProcess {
     return { ended, pending };
   }
 
+  /** Tells the process something, ahead of calls that it was not sent yet; dropped when none is ready. A whole number below 2^32. */
+  note(word: number): void {
+    this.#process.send(NOTE, words([word]));
+  }
+
   /** Sends a message about a call that is with the process. */
   #tell(call: PendingCall | undefined, type: number, numbers: (transport: TensorTransport) => readonly number[]): void {
     const transport = this.#transport;
     if (call === undefined || transport === undefined || !this.#calls.slice(0, this.#sent).includes(call)) return;
-    const words = [call.id, ...numbers(transport)];
-    const payload = Buffer.allocUnsafe(words.length * 4);
-    for (const [i, word] of words.entries()) payload.writeUInt32LE(word, i * 4);
-    this.#process.send(type, payload);
+    this.#process.send(type, words([call.id, ...numbers(transport)]));
   }
 
   /** Settles when a process that is down is ready again, or has failed to become so, or is given up; at once otherwise. */
@@ -397,6 +404,12 @@ export class ModelProcess {
   #closedError(): SupervisorError {
     return new SupervisorError({ code: 'UNAVAILABLE', reason: 'stopped', message: `${this.#name} is closed` });
   }
+}
+
+function words(numbers: readonly number[]): Buffer {
+  const payload = Buffer.allocUnsafe(numbers.length * 4);
+  for (const [i, number] of numbers.entries()) payload.writeUInt32LE(number, i * 4);
+  return payload;
 }
 
 const NUMBER_BYTES = 8;

@@ -1,5 +1,6 @@
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { InstanceContext, InstanceSpec, LoadedModel, Logger } from '@nereid/core';
+import { DATATYPES, type InstanceContext, type InstanceSpec, type LoadedModel, type Logger } from '@nereid/core';
 import type { ExecutionEnvironment } from './execution-environment.ts';
 import { PythonInstance } from './instance.ts';
 import type { ModelPlan } from './model-plan.ts';
@@ -24,6 +25,8 @@ export interface PythonModelInit {
   readonly plan: ModelPlan;
   /** Absolute path of the model file. */
   readonly file: string;
+  /** Holds the initial values of states. */
+  readonly modelDirectory: string;
   readonly environment: ExecutionEnvironment;
   readonly parameters: PythonParameters;
   readonly process: ModelProcessOptions;
@@ -63,6 +66,7 @@ export class PythonModel implements LoadedModel {
       process,
       hasReadySibling,
       maxStreams: responses.maxStreams,
+      maxUnreleased: responses.maxUnreleased,
     });
     this.#instances.add(instance);
     return instance;
@@ -84,7 +88,7 @@ export class PythonModel implements LoadedModel {
   }
 
   #launch(spec: InstanceSpec): Omit<Launch, 'descriptors'> {
-    const { environment, plan, file, parameters, process: options } = this.#init;
+    const { environment, plan, file, modelDirectory, parameters, process: options } = this.#init;
     const start = {
       model: plan.modelName,
       path: file,
@@ -97,6 +101,16 @@ export class PythonModel implements LoadedModel {
       maxBytes: options.transport?.maxBytes ?? DEFAULT_MAX_BYTES,
       decoupled: plan.isDecoupled,
       window: this.#init.responses.maxUnreleased,
+      batching: plan.maxBatchSize > 0,
+      iterative: plan.sequence?.isIterative ?? false,
+      states: (plan.sequence?.states ?? []).map(({ input, outputName, initialDims, initialFile }) => ({
+        input: input.name,
+        output: outputName,
+        datatype: DATATYPES[input.datatype].configNumber,
+        dims: input.dims,
+        initialDims,
+        initialFile: initialFile === undefined ? null : join(modelDirectory, 'initial_state', initialFile),
+      })),
     };
     return {
       command: environment.python,

@@ -20,12 +20,14 @@ type Fault = Pick<PythonRuntimeErrorInit, 'code' | 'reason'>;
 const RUN_FAULTS: Readonly<Record<string, Fault>> = {
   output: { code: 'INVALID_ARG', reason: 'output' },
   memory: { code: 'UNAVAILABLE', reason: 'memory' },
+  state: { code: 'UNAVAILABLE', reason: 'process' },
 };
 const LOAD_FAULTS: Readonly<Record<string, Fault>> = {
   torch: { code: 'UNAVAILABLE', reason: 'python' },
   class: { code: 'INVALID_ARG', reason: 'load' },
   weights: { code: 'INVALID_ARG', reason: 'load' },
   device: { code: 'INVALID_ARG', reason: 'load' },
+  state: { code: 'INVALID_ARG', reason: 'load' },
 };
 const SHOWN_LINES = 5;
 

@@ -15,11 +15,12 @@ export function requestDetails({ requests, rows }: Pick<Batch, 'requests' | 'row
   return Buffer.from(`[${requests.map((request, i) => detailsOf(request, rows[i] ?? 0)).join()}]`);
 }
 
-function detailsOf({ id, correlationId, parameters }: InferenceRequest, rows: number): string {
+function detailsOf({ id, correlationId, parameters, turn }: InferenceRequest, rows: number): string {
   return object([
     ['id', id],
-    ['correlation_id', correlationId],
+    ['correlation_id', turn?.correlationId ?? correlationId],
     ['rows', rows],
+    ['padding', turn?.isPadding ?? false],
     ['parameters', parameters],
   ]);
 }

@@ -16,14 +16,20 @@ import type { Batch } from './gather.ts';
 import type { ModelPlan } from './model-plan.ts';
 import type { ModelProcess, Outcome, StreamingCall } from './model-process.ts';
 import { runError } from './python-error.ts';
+import type { RequestProgress } from './request-progress.ts';
 import { ResponseWindow } from './response-window.ts';
 import { scatter, wantedOutputs } from './scatter.ts';
+import { type LentStates, numbersFor } from './sequence-states.ts';
+import { TurnAnswers } from './turn-answers.ts';
 
 export interface ResponseStreamInit {
   readonly plan: ModelPlan;
   readonly batch: Batch;
   /** What the model is told of the requests. */
   readonly detail: Buffer | undefined;
+  /** Of the sequences of the requests. */
+  readonly states: LentStates | undefined;
+  readonly progressOf: (request: InferenceRequest) => RequestProgress;
   readonly process: ModelProcess;
   readonly context: InstanceContext;
   readonly logger: Logger;
@@ -32,11 +38,10 @@ export interface ResponseStreamInit {
 export class ResponseStream {
   readonly #init: ResponseStreamInit;
   readonly #wanted: readonly number[];
-  /** Requests that wait for further responses. */
-  readonly #open: Set<InferenceRequest>;
+  /** Requests that wait for further responses, and how far they are. */
+  readonly #open: Map<InferenceRequest, RequestProgress>;
   readonly #window = new ResponseWindow(() => this.#call?.grant(1));
   #call: StreamingCall | undefined;
-  #index = 0;
   /** When the response at hand began. */
   #begunNs = process.hrtime.bigint();
   #inferNs = 0;
@@ -45,15 +50,17 @@ export class ResponseStream {
   constructor(init: ResponseStreamInit) {
     this.#init = init;
     this.#wanted = wantedOutputs(init.plan, init.batch.requests);
-    this.#open = new Set(init.batch.requests);
+    const open = init.batch.requests.filter(({ isDone }) => !isDone);
+    this.#open = new Map(open.map((request) => [request, init.progressOf(request)]));
   }
 
   /** Resolves when the process has ended the call. Never rejects. */
   async run(): Promise<void> {
-    const { batch, detail } = this.#init;
-    for (const request of batch.requests) request.onCancel = () => this.#leave(request);
-    const call = { tensors: batch.tensors, numbers: this.#wanted, detail };
+    const { batch, detail, states } = this.#init;
+    for (const request of this.#open.keys()) request.onCancel = () => this.#leave(request);
+    const call = { tensors: batch.tensors, numbers: numbersFor(this.#wanted, states), detail };
     this.#call = this.#init.process.stream(call, (part) => this.#part(part));
+    for (const request of batch.requests) if (request.isCancelled) this.#leave(request);
     try {
       this.#end(await this.#call.ended);
     } catch (thrown) {
@@ -62,10 +69,10 @@ export class ResponseStream {
   }
 
   #part(outcome: Outcome): void {
-    const [inferNs = 0, outputNs = 0] = outcome.numbers;
+    const [inferNs = 0, outputNs = 0, ...rest] = outcome.numbers;
     const times = { inferNs, outputNs: outputNs + outcome.readNs };
     try {
-      this.#respond(outcome, times, false);
+      this.#respond({ outcome, times, answers: this.#answers(rest), isEnd: false });
     } catch (thrown) {
       this.#fail(thrown);
       this.#call?.cancel();
@@ -73,52 +80,84 @@ export class ResponseStream {
   }
 
   #end(outcome: Outcome): void {
-    const [inputNs = 0, inferNs = 0, outputNs = 0] = outcome.numbers;
+    const [inputNs = 0, inferNs = 0, outputNs = 0, ...rest] = outcome.numbers;
     const times = { inferNs, outputNs: outputNs + outcome.readNs };
     const computeInputNs = outcome.writeNs + inputNs;
-    if (outcome.tensors.length > 0) {
-      this.#respond(outcome, times, true, computeInputNs);
-      return;
+    const answers = this.#answers(rest);
+    if (outcome.tensors.length > 0) this.#respond({ outcome, times, answers, isEnd: true, computeInputNs });
+    else this.#endAlone({ times, answers, computeInputNs });
+    for (const [request, progress] of this.#open) {
+      // From now on it is the scheduler's.
+      request.onCancel = undefined;
+      request.reschedule?.(progress.whenRoom());
     }
-    this.#count('empty', times);
-    this.#report(computeInputNs);
-    for (const request of this.#open) this.#answer(request, undefined, true);
     this.#open.clear();
   }
 
-  /** @throws {PythonRuntimeError} for outputs that are not what the configuration promises */
-  #respond(outcome: Outcome, times: Times, isFinal: boolean, computeInputNs = 0): void {
-    const { plan, batch } = this.#init;
+  /** The end of a call without a further result. What is left open runs again. */
+  #endAlone({ times, answers, computeInputNs }: Ending): void {
+    this.#init.states?.keep(answers.dims);
+    const last = [...this.#open.keys()].filter((request) => !answers.isAgain(request));
+    this.#count('empty', { requests: last, times });
+    this.#report(computeInputNs);
+    for (const request of last) {
+      this.#open.delete(request);
+      this.#answer(request, undefined, true);
+    }
+  }
+
+  #answers(numbers: readonly number[]): TurnAnswers {
+    return new TurnAnswers(this.#init.plan, this.#init.batch, numbers);
+  }
+
+  /**
+   * Gives each request its rows of a result; after the last one, what is left open runs again.
+   * @throws {PythonRuntimeError} for outputs that are not what the configuration promises
+   */
+  #respond({ outcome, times, answers, isEnd, computeInputNs = 0 }: Result): void {
+    const { plan, batch, states } = this.#init;
     const responses = scatter({ plan, batch, wanted: this.#wanted, tensors: outcome.tensors });
-    this.#count('success', times);
-    if (isFinal) this.#report(computeInputNs);
-    const taken = this.#window.add(this.#open);
+    if (isEnd) states?.keep(answers.dims);
+    const requests = [...this.#open.keys()].filter((request) => !answers.isSilent(request));
+    this.#count('success', { requests, times });
+    if (isEnd) this.#report(computeInputNs);
+    const taken = this.#window.add(requests);
     for (const [i, request] of batch.requests.entries()) {
       const response = responses[i];
-      if (response === undefined || !this.#open.has(request)) continue;
-      this.#answer(request, { ...response, release: () => taken(request) }, isFinal);
+      const progress = this.#open.get(request);
+      if (response === undefined || progress === undefined || answers.isSilent(request)) continue;
+      const isFinal = isEnd && !answers.isAgain(request);
+      if (isFinal) this.#open.delete(request);
+      progress.sent();
+      const release = once(() => {
+        taken(request);
+        progress.taken();
+      });
+      this.#answer(request, { ...response, release }, isFinal);
     }
-    if (isFinal) this.#open.clear();
   }
 
   #fail(thrown: unknown): void {
+    const { plan, logger, context, states } = this.#init;
+    states?.drop();
     if (this.#open.size === 0) return;
-    const { plan, logger, context } = this.#init;
     const error = runError(plan.modelName, thrown);
     if (error instanceof PythonRuntimeError && error.traceback !== undefined) {
       const fields = { model: plan.modelName, instance: context.spec.name, traceback: error.traceback };
       logger.debug(fields, error.message);
     }
-    this.#count('fail', this.#sinceBegin());
-    for (const request of this.#open) this.#refuse(request, error);
+    this.#count('fail', { requests: [...this.#open.keys()], times: this.#sinceBegin() });
+    for (const request of this.#open.keys()) this.#refuse(request, error);
     this.#open.clear();
   }
 
   /** The client of a request has gone. */
   #leave(request: InferenceRequest): void {
-    if (!this.#open.delete(request)) return;
+    const progress = this.#open.get(request);
+    if (progress === undefined) return;
+    this.#open.delete(request);
     const { plan } = this.#init;
-    this.#tell({ index: this.#index, outcome: 'cancel', times: this.#sinceBegin() });
+    this.#tell({ index: progress.index, outcome: 'cancel', times: this.#sinceBegin() });
     const message = `model '${plan.modelName}': request '${request.id}' was cancelled while it ran`;
     this.#refuse(request, new PythonRuntimeError({ code: 'CANCELLED', reason: 'cancelled', message }));
     this.#window.leave(request);
@@ -140,12 +179,17 @@ export class ResponseStream {
     deliver(request, answer, { logger, instance: context.spec.name });
   }
 
-  /** Counts the response at hand for every request that waits for it; the next begins. */
-  #count(outcome: ResponseReport['outcome'], times: Times): void {
-    for (let left = this.#open.size; left > 0; left--) this.#tell({ index: this.#index, outcome, times });
+  /** Counts the response at hand for the requests that get it; the next begins. */
+  #count(
+    outcome: ResponseReport['outcome'],
+    { requests, times }: { readonly requests: readonly InferenceRequest[]; readonly times: Times },
+  ): void {
+    for (const request of requests) {
+      const progress = this.#open.get(request);
+      if (progress !== undefined) this.#tell({ index: progress.index++, outcome, times });
+    }
     this.#inferNs += times.inferNs;
     this.#outputNs += times.outputNs;
-    this.#index++;
     this.#begunNs = process.hrtime.bigint();
   }
 
@@ -159,7 +203,7 @@ export class ResponseStream {
     if (this.#open.size === 0) return;
     this.#recorded(() =>
       context.report({
-        requests: [...this.#open],
+        requests: [...this.#open.keys()],
         batchSize: batch.total,
         computeInputNs,
         computeInferNs: this.#inferNs,
@@ -182,7 +226,31 @@ export class ResponseStream {
   }
 }
 
+/** How a call ended. */
+interface Ending {
+  readonly times: Times;
+  readonly answers: TurnAnswers;
+  readonly computeInputNs: number;
+}
+
+interface Result extends Omit<Ending, 'computeInputNs'> {
+  readonly outcome: Outcome;
+  /** Whether nothing comes after it. */
+  readonly isEnd: boolean;
+  readonly computeInputNs?: number;
+}
+
 interface Times {
   readonly inferNs: number;
   readonly outputNs: number;
+}
+
+/** An action that happens at its first call only. */
+function once(action: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (isDone) return;
+    isDone = true;
+    action();
+  };
 }

@@ -11,12 +11,13 @@ export class ResponseWindow {
   }
 
   /**
-   * Adds a result that goes to these requests.
+   * Adds a result that goes to these requests; one that goes to none is taken at once.
    * @returns what a request's `release` is to do; later calls of it do nothing
    */
   add(requests: Iterable<InferenceRequest>): (request: InferenceRequest) => void {
     const left = new Set(requests);
-    this.#open.add(left);
+    if (left.size === 0) this.#taken();
+    else this.#open.add(left);
     return (request) => this.#take(left, request);
   }
 

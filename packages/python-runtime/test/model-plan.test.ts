@@ -38,9 +38,30 @@ describe('planModel', () => {
       fault: "input 'x' has allow_ragged_batch; requests of one batch must agree in shape",
     },
     {
-      what: 'sequences',
-      config: { sequenceBatching: {} },
-      fault: 'sequence_batching (controls and states) is not supported; pass the state as inputs and outputs',
+      what: 'a correlation ID as a string tensor',
+      config: {
+        sequenceBatching: {
+          controlInput: [{ name: 'id', control: [{ kind: 'CONTROL_SEQUENCE_CORRID', dataType: 'TYPE_STRING' }] }],
+        },
+      },
+      fault:
+        "control 'id' is TYPE_STRING, but torch has no tensors of strings; leave it out: forward finds the correlation ID in the keyword requests",
+    },
+    {
+      what: 'states that are strings',
+      config: {
+        sequenceBatching: { state: [{ inputName: 's', outputName: 't', dataType: 'TYPE_STRING', dims: [1] }] },
+      },
+      fault: "state 's' is TYPE_STRING, but torch has no tensors of strings; use TYPE_UINT8 with the encoded text",
+    },
+    {
+      what: 'states in memory that grows',
+      config: {
+        sequenceBatching: {
+          state: [{ inputName: 's', outputName: 't', dataType: 'TYPE_FP32', dims: [-1], useGrowableMemory: true }],
+        },
+      },
+      fault: "state 's' has use_growable_memory; remove it: a state with a dimension of -1 may grow without",
     },
     {
       what: 'batch inputs',
