@@ -32,7 +32,7 @@ export async function openGrpc(
     maxInflatedBytes: maxInputBytes,
     limits: { ...options.limits, maxContentsBytes: maxInputBytes },
     maxCallMessageBytes: options.maxCallMessageBytes,
-    maxConcurrentCalls: options.maxConcurrentCalls,
+    http2: { maxConcurrentCalls: options.maxConcurrentCalls },
     maxStreamRequests: options.maxStreamRequests,
     maxWaitingBytes: options.maxWaitingBytes,
     responseCompression,

@@ -3,12 +3,13 @@
  *
  * A call that fails before it sent anything is answered with a single block of headers, as clients expect.
  */
-import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
-import { constants } from 'node:http2';
-import type { Connection } from './connection.ts';
 import { timeoutMsOf } from './deadline.ts';
 import { GrpcError } from './errors.ts';
 import { compress, decompress, ENCODINGS, type Encoding, isEncoding, MessageReader, prefixOf } from './framing.ts';
+import type { RequestHeaders } from './http2/headers.ts';
+import type { FieldList } from './http2/hpack/encoder.ts';
+import type { Field } from './http2/hpack/static-table.ts';
+import type { Stream, StreamHandler } from './http2/stream.ts';
 import type { EncodedPieces } from './infer/response.ts';
 import type { CompressionLevel, GrpcSettings } from './options.ts';
 import { type CallStatus, encodeStatusMessage, STATUS, statusOf } from './status.ts';
@@ -24,22 +25,24 @@ export interface CallHandler {
 }
 
 const LEVELS: Readonly<Record<Exclude<CompressionLevel, 'none'>, number>> = { low: 1, medium: 6, high: 9 };
-const ACCEPT_ENCODING = ENCODINGS.join(',');
-const CONTENT_TYPE = 'application/grpc';
 
-export interface CallInit {
-  /** Metadata of the client. */
-  readonly headers: IncomingHttpHeaders;
-  readonly settings: GrpcSettings;
-  readonly connection: Connection;
+/** The same on every call: a client gets their names and values once. */
+const RECURRING = new Set(['content-type', 'grpc-accept-encoding', 'grpc-encoding']);
+const CONTENT_TYPE = ['content-type', 'application/grpc'] as const;
+const PLAIN_HEAD = headOf('identity');
+const HEADS = { identity: PLAIN_HEAD, gzip: headOf('gzip'), deflate: headOf('deflate') } as const;
+const WELL_DONE: FieldList = { fields: [['grpc-status', '0']], recurring: new Set(['grpc-status']) };
+
+function headOf(encoding: Encoding): FieldList {
+  const fields = [[':status', '200'], CONTENT_TYPE, ['grpc-accept-encoding', ENCODINGS.join(',')]] as const;
+  return { fields: encoding === 'identity' ? fields : [...fields, ['grpc-encoding', encoding]], recurring: RECURRING };
 }
 
-export class Call {
+export class Call implements StreamHandler {
   /** Metadata of the client. */
-  readonly headers: IncomingHttpHeaders;
-  readonly #stream: ServerHttp2Stream;
+  readonly headers: RequestHeaders;
+  readonly #stream: Stream;
   readonly #settings: GrpcSettings;
-  readonly #connection: Connection;
   readonly #reader: MessageReader;
   readonly #encoding: string;
   readonly #replyEncoding: Encoding;
@@ -51,19 +54,17 @@ export class Call {
   /** Answers are written in the order they were given, also when one takes longer to deflate. */
   #deflating: Promise<void> | undefined;
 
-  constructor(stream: ServerHttp2Stream, { headers, settings, connection }: CallInit) {
+  constructor(stream: Stream, settings: GrpcSettings) {
+    const { headers } = stream;
     this.headers = headers;
     this.#stream = stream;
     this.#settings = settings;
-    this.#connection = connection;
-    connection.callOpened();
     this.#reader = new MessageReader(settings.maxMessageBytes);
-    this.#encoding = String(headers['grpc-encoding'] ?? 'identity');
+    this.#encoding = headers['grpc-encoding'] ?? 'identity';
     this.#replyEncoding = replyEncoding(headers, settings);
-    const timeoutMs = timeoutMsOf(headerText(headers['grpc-timeout']));
+    const timeoutMs = timeoutMsOf(headers['grpc-timeout']);
     if (timeoutMs !== undefined) this.#deadline = setTimeout(() => this.#expire(), timeoutMs);
-    stream.on('error', ignore);
-    stream.on('close', () => this.#closed());
+    stream.handle(this);
   }
 
   get isOver(): boolean {
@@ -72,12 +73,12 @@ export class Call {
 
   /** IP address of the client; undefined when it has gone. */
   get remoteAddress(): string | undefined {
-    return this.#stream.session?.socket.remoteAddress;
+    return this.#stream.remoteAddress;
   }
 
   /** Bytes that wait for the client to read. */
   get waitingBytes(): number {
-    return this.#stream.writableLength;
+    return this.#stream.waitingBytes;
   }
 
   /** Starts to read. */
@@ -86,10 +87,7 @@ export class Call {
     if (!isEncoding(this.#encoding)) {
       const message = `grpc-encoding '${this.#encoding}' is not supported; use ${ENCODINGS.join(', ')}`;
       this.fail(new GrpcError('compression', message));
-      return;
     }
-    this.#stream.on('data', (piece: Buffer) => this.#take(piece));
-    this.#stream.on('end', () => this.#ended());
   }
 
   /** Reads no further until `resume`, so that flow control holds the client back. */
@@ -103,7 +101,7 @@ export class Call {
 
   /** Calls back once, when the client has read what waits. */
   onceDrained(callback: () => void): void {
-    this.#stream.once('drain', callback);
+    this.#stream.onceDrained(callback);
   }
 
   /**
@@ -143,44 +141,13 @@ export class Call {
   }
 
   #write(pieces: readonly Uint8Array[], prefix: Buffer, written: () => void): void {
-    const stream = this.#stream;
-    this.#connection.sent();
+    const byteLength = pieces.reduce((sum, { length }) => sum + length, prefix.length);
     this.#respond();
-    const [only] = pieces;
-    if (pieces.length === 1 && only !== undefined && only.length <= SMALL_BYTES) {
-      const bytes = Buffer.concat([prefix, only], prefix.length + only.length);
-      // They are copies; but once the client does not keep up, whoever waits for `written` is to wait for the client.
-      if (stream.writableNeedDrain) stream.write(bytes, () => written());
-      else {
-        stream.write(bytes);
-        written();
-      }
-      return;
-    }
-    const filled = pieces.filter((piece) => piece.length > 0);
-    stream.cork();
-    stream.write(prefix);
-    // Node calls back when the socket has taken the bytes of that write: only the last one tells of all.
-    for (const [i, piece] of filled.entries())
-      stream.write(piece, i === filled.length - 1 ? () => written() : undefined);
-    stream.uncork();
-    if (filled.length === 0) written();
+    this.#stream.sendBytes([prefix, ...pieces], byteLength, written);
   }
 
   #respond(): void {
-    if (this.#stream.headersSent) return;
-    const headers: Record<string, string | number> = {
-      ':status': 200,
-      'content-type': CONTENT_TYPE,
-      'grpc-accept-encoding': ACCEPT_ENCODING,
-    };
-    if (this.#replyEncoding !== 'identity') headers['grpc-encoding'] = this.#replyEncoding;
-    this.#stream.respond(headers, { waitForTrailers: true });
-    this.#stream.once('wantTrailers', () => this.#sendTrailers());
-  }
-
-  #sendTrailers(): void {
-    this.#stream.sendTrailers(trailersOf(this.#status ?? { code: STATUS.OK, message: '' }));
+    if (!this.#stream.headersSent) this.#stream.sendHeaders(HEADS[this.#replyEncoding]);
   }
 
   #finish(status: CallStatus): void {
@@ -188,21 +155,18 @@ export class Call {
     this.#status = status;
     clearTimeout(this.#deadline);
     const stream = this.#stream;
-    if (stream.destroyed) return;
-    this.#connection.sent();
-    if (stream.headersSent) {
-      stream.end();
-    } else if (status.code === STATUS.OK) {
+    if (status.code === STATUS.OK) {
       this.#respond();
-      stream.end();
-    } else {
-      stream.respond({ ':status': 200, 'content-type': CONTENT_TYPE, ...trailersOf(status) }, { endStream: true });
+      stream.sendHeaders(WELL_DONE, true);
+      return;
     }
-    // What the client still sends is not wanted any more.
-    if (!stream.readableEnded) stream.resume();
+    const trailers = trailersOf(status);
+    const fields = stream.headersSent ? trailers : [[':status', '200'] as const, CONTENT_TYPE, ...trailers];
+    stream.sendHeaders({ fields, recurring: RECURRING }, true);
   }
 
-  #take(piece: Buffer): void {
+  /** Of the stream. */
+  data(piece: Buffer): void {
     if (this.isOver) return;
     try {
       for (const { bytes, isCompressed } of this.#reader.take(piece)) this.#accept(bytes, isCompressed);
@@ -230,7 +194,8 @@ export class Call {
       );
   }
 
-  #ended(): void {
+  /** Of the stream. */
+  ended(): void {
     if (this.isOver) return;
     if (this.#reader.isInside) {
       this.#refuse(new GrpcError('bad-message', 'the call ends inside a message'));
@@ -256,28 +221,16 @@ export class Call {
     this.#handler?.cancelled();
   }
 
-  #closed(): void {
-    this.#connection.callClosed();
+  /** Of the stream. */
+  closed(): void {
     clearTimeout(this.#deadline);
     if (this.isOver) return;
     this.#status = { code: STATUS.CANCELLED, message: 'the client has gone' };
     this.#handler?.cancelled();
   }
-
-  /** Ends the connection's part of this call without a status, e.g. when the server must not wait any longer. */
-  abort(): void {
-    this.#stream.close(constants.NGHTTP2_CANCEL);
-  }
 }
-
-/** Up to this size a message is copied behind its prefix, so that it leaves in one frame. */
-const SMALL_BYTES = 16_384;
 
 function ignore(): void {}
-
-function headerText(value: string | string[] | undefined): string | undefined {
-  return typeof value === 'string' ? value : undefined;
-}
 
 function failureStatus(thrown: unknown, { logger }: GrpcSettings): CallStatus {
   if (thrown instanceof GrpcError && thrown.reason === 'too-large')
@@ -285,15 +238,14 @@ function failureStatus(thrown: unknown, { logger }: GrpcSettings): CallStatus {
   return statusOf(thrown, logger);
 }
 
-function trailersOf({ code, message }: CallStatus): Record<string, string> {
-  return message === ''
-    ? { 'grpc-status': String(code) }
-    : { 'grpc-status': String(code), 'grpc-message': encodeStatusMessage(message) };
+function trailersOf({ code, message }: CallStatus): readonly Field[] {
+  const status: Field = ['grpc-status', String(code)];
+  return message === '' ? [status] : [status, ['grpc-message', encodeStatusMessage(message)]];
 }
 
 /** How answers are compressed: as the server is told, if the client takes it. */
-function replyEncoding(headers: IncomingHttpHeaders, { responseCompression }: GrpcSettings): Encoding {
+function replyEncoding(headers: RequestHeaders, { responseCompression }: GrpcSettings): Encoding {
   if (responseCompression === 'none') return 'identity';
-  const accepted = String(headers['grpc-accept-encoding'] ?? '').split(/\s*,\s*/);
+  const accepted = (headers['grpc-accept-encoding'] ?? '').split(/\s*,\s*/);
   return accepted.includes('gzip') ? 'gzip' : accepted.includes('deflate') ? 'deflate' : 'identity';
 }

@@ -4,8 +4,9 @@
  * Names and meanings are those of gRPC's channel arguments. Sources: grpc `doc/keepalive.md`, proposal A9 (server-side connection management),
  * `src/core/ext/transport/chttp2/transport/ping_abuse_policy.cc`.
  */
-import { constants, type Http2Session } from 'node:http2';
 import type { Logger } from '@nereid/core';
+import { H2 } from './http2/faults.ts';
+import type { Session, SessionObserver } from './http2/session.ts';
 
 /** Times in milliseconds. What gRPC writes as INT_MAX, 2 147 483 647, is no bound here either. */
 export interface ConnectionLimits {
@@ -42,78 +43,61 @@ const UNBOUNDED_MS = 2 ** 31 - 1;
 /** What TCP keeps to where there are no calls (RFC 1122, 4.2.3.6). */
 const IDLE_PING_INTERVAL_MS = 7_200_000;
 
-export class Connection {
-  readonly #session: Http2Session;
+export class Connection implements SessionObserver {
+  readonly #session: Session;
   readonly #limits: ConnectionLimits;
   readonly #logger: Logger;
-  #calls = 0;
-  /** Times that something of a call was sent. */
-  #sent = 0;
   #sentAtTheirPing = 0;
   #sentAtOurPing = 0;
   #theirPingAt = Number.NEGATIVE_INFINITY;
   #strikes = 0;
-  #isEnding = false;
   #ourPings = 0;
   #bytesRead = 0;
   #keepaliveTimer: NodeJS.Timeout | undefined;
   #ageTimer: NodeJS.Timeout | undefined;
 
-  constructor(
-    session: Http2Session,
-    { limits, logger }: { readonly limits: ConnectionLimits; readonly logger: Logger },
-  ) {
+  constructor(session: Session, { limits, logger }: { readonly limits: ConnectionLimits; readonly logger: Logger }) {
     this.#session = session;
     this.#limits = limits;
     this.#logger = logger;
-    if (limits.maxPingStrikes > 0) session.on('ping', () => this.#pinged());
+    session.observe(this);
     this.#awaitSilence();
     // So that connections that were opened together do not end together.
     const ageMs = Math.ceil(limits.maxAgeMs * (0.9 + Math.random() * 0.2));
     this.#ageTimer = this.#after(ageMs, () => this.#retire());
-    session.on('close', () => this.#closed());
   }
 
-  callOpened(): void {
-    this.#calls++;
-  }
-
-  callClosed(): void {
-    this.#calls--;
-  }
-
-  /** The client is sent headers or a message. */
-  sent(): void {
-    this.#sent++;
-  }
-
-  #closed(): void {
+  /** Of the session. */
+  closed(): void {
     clearTimeout(this.#keepaliveTimer);
     clearTimeout(this.#ageTimer);
   }
 
   get #isIdle(): boolean {
-    return this.#calls === 0 && !this.#limits.keepalivePermitWithoutCalls;
+    return this.#session.callCount === 0 && !this.#limits.keepalivePermitWithoutCalls;
   }
 
-  #pinged(): void {
+  /** Of the session. */
+  pinged(): void {
     const { maxPingStrikes, minPingIntervalMs } = this.#limits;
+    if (maxPingStrikes === 0) return;
+    const { sentCount } = this.#session;
     const now = performance.now();
     const sinceMs = now - this.#theirPingAt;
     this.#theirPingAt = now;
-    if (this.#sent !== this.#sentAtTheirPing) {
-      this.#sentAtTheirPing = this.#sent;
+    if (sentCount !== this.#sentAtTheirPing) {
+      this.#sentAtTheirPing = sentCount;
       this.#strikes = 0;
       return;
     }
     if (sinceMs >= (this.#isIdle ? IDLE_PING_INTERVAL_MS : minPingIntervalMs)) return;
     this.#strikes++;
     if (this.#strikes <= maxPingStrikes) return;
-    this.#end('too many pings', { code: constants.NGHTTP2_ENHANCE_YOUR_CALM, data: 'too_many_pings' });
+    this.#end('too many pings', { code: H2.ENHANCE_YOUR_CALM, data: 'too_many_pings' });
   }
 
   #awaitSilence(): void {
-    this.#bytesRead = this.#session.socket.bytesRead;
+    this.#bytesRead = this.#session.bytesRead;
     this.#keepaliveTimer = this.#after(this.#limits.keepaliveTimeMs, () => {
       if (this.#wasHeard || this.#isIdle || !this.#mayPing()) this.#awaitSilence();
       else this.#ping();
@@ -121,28 +105,27 @@ export class Connection {
   }
 
   get #wasHeard(): boolean {
-    return this.#session.socket.bytesRead !== this.#bytesRead;
+    return this.#session.bytesRead !== this.#bytesRead;
   }
 
   #mayPing(): boolean {
     const { maxPingsWithoutData } = this.#limits;
-    if (this.#sent !== this.#sentAtOurPing) this.#ourPings = 0;
-    this.#sentAtOurPing = this.#sent;
+    const { sentCount } = this.#session;
+    if (sentCount !== this.#sentAtOurPing) this.#ourPings = 0;
+    this.#sentAtOurPing = sentCount;
     return maxPingsWithoutData === 0 || this.#ourPings < maxPingsWithoutData;
   }
 
   #ping(): void {
     this.#ourPings++;
-    const answered = (error: Error | null) => {
-      if (error !== null) return;
+    this.#session.ping(() => {
       clearTimeout(this.#keepaliveTimer);
       this.#awaitSilence();
-    };
-    this.#session.ping(answered);
+    });
     this.#keepaliveTimer = this.#after(this.#limits.keepaliveTimeoutMs, () => {
       // Its answer may be behind a large message.
       if (this.#wasHeard) this.#awaitSilence();
-      else this.#end('a keepalive ping was not answered', { code: constants.NGHTTP2_NO_ERROR, data: 'ping_timeout' });
+      else this.#end('a keepalive ping was not answered', { code: H2.NO_ERROR, data: 'ping_timeout' });
     });
   }
 
@@ -151,24 +134,19 @@ export class Connection {
     this.#logger.debug({}, 'a gRPC connection has reached its age');
     this.#ageTimer = this.#after(this.#limits.maxAgeGraceMs, () =>
       this.#end('calls outlived the age of their gRPC connection', {
-        code: constants.NGHTTP2_NO_ERROR,
+        code: H2.NO_ERROR,
         data: 'max_age',
       }),
     );
-    session.goaway(constants.NGHTTP2_NO_ERROR, 0, Buffer.from('max_age'));
-    session.close();
+    session.close('max_age');
   }
 
   /** Ends the connection with its calls, after a word why. */
   #end(why: string, { code, data }: { readonly code: number; readonly data: string }): void {
     const session = this.#session;
-    if (session.destroyed || this.#isEnding) return;
-    this.#isEnding = true;
-    this.#closed();
-    this.#logger.debug({ address: session.socket.remoteAddress, calls: this.#calls }, `gRPC connection ended: ${why}`);
-    session.goaway(code, 0, Buffer.from(data));
-    // The frame goes out at the end of this turn. Node ends with a GOAWAY of its own, which is to say the same.
-    setImmediate(() => session.destroy(code === constants.NGHTTP2_NO_ERROR ? undefined : new Error(why), code));
+    if (session.isOver) return;
+    this.#logger.debug({ address: session.remoteAddress, calls: session.callCount }, `gRPC connection ended: ${why}`);
+    session.end(code, data);
   }
 
   /**
@@ -178,7 +156,7 @@ export class Connection {
   #after(ms: number, then: () => void): NodeJS.Timeout | undefined {
     if (ms === 0 || ms >= UNBOUNDED_MS) return undefined;
     const checked = () => {
-      if (!this.#session.destroyed) then();
+      if (!this.#session.isOver) then();
     };
     return setTimeout(checked, ms).unref();
   }

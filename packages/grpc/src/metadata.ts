@@ -1,7 +1,7 @@
 /** What the metadata of a call decides before its messages are looked at: whether it may be made, and what of it the model gets to see. */
-import type { IncomingHttpHeaders } from 'node:http2';
 import { type ApiCategory, withForwarded } from '@nereid/serving';
 import { GrpcError } from './errors.ts';
+import type { RequestHeaders } from './http2/headers.ts';
 import { type DecodedInferRequest, decodeInferRequest, type InferLimits } from './infer/request.ts';
 import type { GrpcSettings } from './options.ts';
 
@@ -34,7 +34,7 @@ const CATEGORIES: ReadonlyMap<string, ApiCategory> = new Map(
 const HEALTH = '/grpc.health.v1.Health/';
 
 /** @throws {GrpcError} `restricted` when the call takes a key that its metadata does not have */
-export function assertAllowed(path: string, headers: IncomingHttpHeaders, { restrictions }: GrpcSettings): void {
+export function assertAllowed(path: string, headers: RequestHeaders, { restrictions }: GrpcSettings): void {
   if (restrictions === undefined) return;
   const category = path.startsWith(HEALTH) ? 'health' : CATEGORIES.get(path);
   const missing = category && restrictions.missingHeader(category, headers);
@@ -50,12 +50,12 @@ const TRANSPORT = /^(?::.*|grpc-.*|te|content-type)$/;
  * @throws {ServingError} `reserved-header`
  */
 export function forwardedOf(
-  headers: IncomingHttpHeaders,
+  headers: RequestHeaders,
   { forwarding }: GrpcSettings,
 ): ReadonlyMap<string, string> | undefined {
   return forwarding?.parametersOf(
     Object.entries(headers).flatMap(([name, value]) =>
-      value === undefined || TRANSPORT.test(name) ? [] : [name, String(value)],
+      value === undefined || TRANSPORT.test(name) ? [] : [name, value],
     ),
   );
 }

@@ -1,17 +1,11 @@
-import {
-  createSecureServer,
-  createServer,
-  type Http2SecureServer,
-  type Http2Server,
-  type Http2Session,
-  type IncomingHttpHeaders,
-  type ServerHttp2Session,
-  type ServerHttp2Stream,
-} from 'node:http2';
-import type { AddressInfo } from 'node:net';
 import { Call } from './call.ts';
 import { Connection, type ConnectionLimits, DEFAULT_CONNECTION_LIMITS } from './connection.ts';
 import { GrpcError } from './errors.ts';
+import type { RequestHeaders } from './http2/headers.ts';
+import type { FieldList } from './http2/hpack/encoder.ts';
+import { DEFAULT_HTTP2_LIMITS, type Http2Limits } from './http2/limits.ts';
+import { Http2Server, type ListenAddress, type TlsOptions } from './http2/server.ts';
+import type { Stream } from './http2/stream.ts';
 import { assertAllowed, forwardedOf } from './metadata.ts';
 import { METHODS } from './methods.ts';
 import { type GrpcOptions, type GrpcSettings, resolveOptions } from './options.ts';
@@ -23,38 +17,14 @@ import { UnaryMethod } from './unary-method.ts';
 const INFER = '/inference.GRPCInferenceService/ModelInfer';
 const STREAM_INFER = '/inference.GRPCInferenceService/ModelStreamInfer';
 
-/** What a client may send before it must wait: enough that large tensors flow. */
-const WINDOW_BYTES = 8 * 1024 * 1024;
-const FRAME_BYTES = 1024 * 1024;
-
-export interface TlsOptions {
-  /** PEM texts. */
-  readonly cert: string;
-  readonly key: string;
-  /** Authorities whose client certificates are taken; PEM text. */
-  readonly ca?: string | undefined;
-  /** Whether clients must have a certificate of such an authority. Default false. */
-  readonly requireClientCertificate?: boolean;
-}
-
 export interface GrpcServerOptions extends GrpcOptions {
   /** Plain text without. */
   readonly tls?: TlsOptions | undefined;
-  /** Calls of one connection at a time. Default 4096. */
-  readonly maxConcurrentCalls?: number;
+  /** What one connection may cost. */
+  readonly http2?: Partial<Http2Limits>;
   /** Whether connections are watched, and how long they live. */
   readonly connections?: Partial<ConnectionLimits>;
 }
-
-/** Where a server listens: a port (0 takes a free one), or a socket in the file system, which goes away with the server. */
-export type GrpcAddress =
-  | {
-      readonly host: string;
-      readonly port: number;
-      /** Whether other processes may listen on the port as well, where Node.js can do that (22.12, 23.1). Default false. */
-      readonly reusePort?: boolean;
-    }
-  | { readonly path: string };
 
 /**
  * Serves `inference.GRPCInferenceService`, `grpc.health.v1.Health` and server reflection on HTTP/2. Nothing of it blocks the loop or is copied but small messages; tensors of
@@ -62,18 +32,19 @@ export type GrpcAddress =
  */
 export class GrpcServer {
   readonly #settings: GrpcSettings;
-  readonly #server: Http2Server | Http2SecureServer;
-  readonly #connectionLimits: ConnectionLimits;
-  readonly #sessions = new Set<Http2Session>();
+  readonly #limits: Http2Limits;
+  readonly #server: Http2Server;
 
   constructor(options: GrpcServerOptions) {
     this.#settings = resolveOptions(options);
-    this.#connectionLimits = { ...DEFAULT_CONNECTION_LIMITS, ...options.connections };
-    this.#server = open(options);
-    this.#server.on('session', (session) => this.#watch(session));
-    // Of a connection that is no HTTP/2, or ends in the middle of it.
-    this.#server.on('sessionError', () => {});
-    this.#server.on('clientError', () => {});
+    this.#limits = { ...DEFAULT_HTTP2_LIMITS, ...options.http2 };
+    const connectionLimits = { ...DEFAULT_CONNECTION_LIMITS, ...options.connections };
+    this.#server = new Http2Server({
+      tls: options.tls,
+      limits: this.#limits,
+      accept: (stream, isTooLarge) => this.#accept(stream, isTooLarge),
+      opened: (session) => new Connection(session, { limits: connectionLimits, logger: this.#settings.logger }),
+    });
   }
 
   /**
@@ -81,45 +52,31 @@ export class GrpcServer {
    * @returns the port; 0 for a socket in the file system
    * @throws {Error} as `listen` does, e.g. EADDRINUSE
    */
-  listen(address: GrpcAddress): Promise<number> {
-    return new Promise((resolve, reject) => {
-      this.#server.once('error', reject);
-      this.#server.listen(address, () => {
-        this.#server.off('error', reject);
-        resolve('path' in address ? 0 : (this.#server.address() as AddressInfo).port);
-      });
-    });
+  listen(address: ListenAddress): Promise<number> {
+    return this.#server.listen(address);
   }
 
   /** Takes no more connections and calls, and resolves when those under way have ended. */
-  async close(): Promise<void> {
-    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
-    for (const session of this.#sessions) session.close();
-    await closed;
+  close(): Promise<void> {
+    return this.#server.close();
   }
 
   /** Ends every call and connection at once. */
   abort(): void {
-    for (const session of this.#sessions) session.destroy();
+    this.#server.abort();
   }
 
-  #watch(session: ServerHttp2Session): void {
-    const connection = new Connection(session, { limits: this.#connectionLimits, logger: this.#settings.logger });
-    this.#sessions.add(session);
-    session.on('stream', (stream, headers) => this.#accept(stream, headers, connection));
-    session.setLocalWindowSize(WINDOW_BYTES);
-    session.on('close', () => this.#sessions.delete(session));
-    session.on('error', () => {});
-  }
-
-  #accept(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, connection: Connection): void {
-    const contentType = headers['content-type'] ?? '';
-    if (headers[':method'] !== 'POST' || !contentType.startsWith('application/grpc')) {
-      stream.on('error', () => {});
-      stream.respond({ ':status': 415 }, { endStream: true });
+  #accept(stream: Stream, isTooLarge: boolean): void {
+    const { headers } = stream;
+    if (isTooLarge) {
+      new Call(stream, this.#settings).fail(tooLarge(this.#limits));
       return;
     }
-    const call = new Call(stream, { headers, settings: this.#settings, connection });
+    if (headers[':method'] !== 'POST' || !headers['content-type']?.startsWith('application/grpc')) {
+      stream.sendHeaders(NO_GRPC, true);
+      return;
+    }
+    const call = new Call(stream, this.#settings);
     try {
       this.#start(call, headers);
     } catch (thrown) {
@@ -128,7 +85,7 @@ export class GrpcServer {
   }
 
   /** @throws {InferenceServerError} for a call whose metadata is refused */
-  #start(call: Call, headers: IncomingHttpHeaders): void {
+  #start(call: Call, headers: RequestHeaders): void {
     const settings = this.#settings;
     const path = headers[':path'] ?? '';
     assertAllowed(path, headers, settings);
@@ -151,24 +108,15 @@ export class GrpcServer {
   }
 }
 
-function failsWhole(headers: IncomingHttpHeaders): boolean {
+function failsWhole(headers: RequestHeaders): boolean {
   return headers.triton_grpc_error === 'true';
 }
 
-function open({ tls, maxConcurrentCalls = 4096 }: GrpcServerOptions): Http2Server | Http2SecureServer {
-  const settings = {
-    initialWindowSize: WINDOW_BYTES,
-    maxFrameSize: FRAME_BYTES,
-    maxConcurrentStreams: maxConcurrentCalls,
-  };
-  if (tls === undefined) return createServer({ settings });
-  const { cert, key, ca, requireClientCertificate = false } = tls;
-  return createSecureServer({
-    settings,
-    cert,
-    key,
-    ...(ca !== undefined && { ca }),
-    requestCert: requireClientCertificate,
-    rejectUnauthorized: requireClientCertificate,
-  });
+const NO_GRPC: FieldList = { fields: [[':status', '415']], recurring: new Set() };
+
+function tooLarge({ maxMetadataBytes }: Http2Limits): GrpcError {
+  return new GrpcError(
+    'too-large',
+    `the metadata of the call has more than ${maxMetadataBytes} bytes, which is the limit`,
+  );
 }
