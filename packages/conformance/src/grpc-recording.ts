@@ -28,8 +28,24 @@ export function readGrpcExchanges(file: string): readonly GrpcExchange[] {
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
 
+/** @param place  `host:port` */
+export function openGrpcClient(place: string): grpc.Client {
+  const definition = grpc.loadPackageDefinition(
+    loadSync(path('../../grpc/proto/grpc_service.proto'), {
+      keepCase: true,
+      longs: String,
+      enums: String,
+      includeDirs: [path('../../model-config/proto')],
+    }),
+  );
+  const { inference } = definition as unknown as {
+    readonly inference: { readonly GRPCInferenceService: grpc.ServiceClientConstructor };
+  };
+  return new inference.GRPCInferenceService(place, grpc.credentials.createInsecure());
+}
+
 /** A method of a client that was made from a .proto. */
-type UnaryCall = (
+export type UnaryCall = (
   this: grpc.Client,
   request: unknown,
   options: grpc.CallOptions,
@@ -42,18 +58,7 @@ export class GrpcReplayer implements Disposable {
 
   /** @param place  `host:port` */
   constructor(place: string) {
-    const definition = grpc.loadPackageDefinition(
-      loadSync(path('../../grpc/proto/grpc_service.proto'), {
-        keepCase: true,
-        longs: String,
-        enums: String,
-        includeDirs: [path('../../model-config/proto')],
-      }),
-    );
-    const { inference } = definition as unknown as {
-      readonly inference: { readonly GRPCInferenceService: grpc.ServiceClientConstructor };
-    };
-    this.#client = new inference.GRPCInferenceService(place, grpc.credentials.createInsecure());
+    this.#client = openGrpcClient(place);
   }
 
   send({ rpc, request }: GrpcExchange): Promise<GrpcAnswer> {
