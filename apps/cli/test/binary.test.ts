@@ -68,6 +68,8 @@ describe('the built command', () => {
       child.stderr.on('data', take);
       child.on('exit', () => reject(new Error(printed)));
     });
+    expect(printed).toContain(`model-repository (${file}:1:1)`);
+    expect(printed).toContain('http-port (NEREID_HTTP_PORT)');
     expect(printed).toMatch(/mlp +\| 1 +\| READY/);
     const answer = run(['infer', 'mlp', '--random', '--url', url]);
     expect(answer).toMatchObject({ status: 0, stderr: '' });

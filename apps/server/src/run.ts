@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { StopReport } from '@nereid/serving';
 import { announceAddress, announceGrpc, announceMetrics, announceModels } from './announce.ts';
 import { StartError, StoppedError } from './errors.ts';
+import { listSources } from './flags/layer.ts';
 import { type ReadFlagsOptions, readFlags } from './flags/read.ts';
 import { type Log, openLog } from './log.ts';
 import { optionsFromFlags } from './options.ts';
@@ -21,11 +22,14 @@ const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
  * @throws {UsageError} for a wrong command line, variable or file of options
  */
 export async function runServer(argv: readonly string[], from: ReadFlagsOptions = {}): Promise<number> {
-  const { options, warnings } = optionsFromFlags(await readFlags(argv, from));
+  const flags = await readFlags(argv, from);
+  const { options, warnings } = optionsFromFlags(flags);
   const log = openLog(options.log);
   const stopSignal = listenForSignals(log);
   let isClean = true;
   try {
+    if (flags.sources.size > 0)
+      log.info({}, `options that are not from the command line: ${listSources(flags.sources)}`);
     for (const warning of warnings) log.warn({}, warning);
     const server = await startServer(options, log, { stopSignal });
     announce(server, log);

@@ -10,6 +10,7 @@ describe('a variable of an option', () => {
     [{ NEREID_DISABLE_AUTO_COMPLETE_CONFIG: '1' }, { 'disable-auto-complete-config': true }],
     [{ NEREID_DISABLE_AUTO_COMPLETE_CONFIG: 'false' }, { 'disable-auto-complete-config': false }],
     [{ NEREID_ID: '' }, { id: 'nereid' }],
+    [{ NEREID_HTTP_PORT: 'tcp://10.0.0.1:8000', NEREID_PORT: 'tcp://10.0.0.1:1' }, { 'http-port': 8000 }],
     [{ NEREID_MODEL_REPOSITORY: 'a' }, { 'model-repository': ['a'] }],
     [{ NEREID_MODEL_STORE: 'a;b' }, { 'model-repository': ['a', 'b'] }],
     [{ NEREID_BACKEND_CONFIG: '["a=1;2", "b=3"]' }, { 'backend-config': ['a=1;2', 'b=3'] }],
@@ -67,6 +68,8 @@ describe('a variable of an option', () => {
     ['NEREID_HTTP_PROT', ['NEREID_HTTP_PROT is no variable of an option; did you mean NEREID_HTTP_PORT?']],
     ['NEREID_MODEL_REPOSITORIES', [expect.stringContaining('did you mean NEREID_MODEL_REPOSITORY?')]],
     ['NEREID_PYTHON', []],
+    ['NEREID_HTTP_SERVICE_PORT', []],
+    ['NEREID_HTTP_PORT_8000_TCP_ADDR', []],
     ['NEREID_LIBTORCH', []],
     ['NEREID_SOMETHING_ELSE_ALTOGETHER', []],
   ])('that is none is told when it resembles one: %s', async (variable, warnings) => {

@@ -24,7 +24,7 @@ export function readEnvironment(env: Environment): {
   const layer = new Map<FlagName, Setting>();
   for (const [variable, name] of VARIABLES) {
     const text = env[variable];
-    if (text === undefined || text === '') continue;
+    if (text === undefined || text === '' || isServiceLink(variable, text)) continue;
     const other = layer.get(name)?.source;
     if (other !== undefined) throw new UsageError(`${other} and ${variable} are one option: set only the first`);
     layer.set(name, { value: readVariable(variable, name, text), source: variable });
@@ -56,10 +56,19 @@ function parsed(text: string): unknown {
   }
 }
 
+/** Whether Kubernetes set it for a service: one named `nereid-http` makes `NEREID_HTTP_PORT=tcp://10.0.0.1:8000`, in every container beside it. */
+function isServiceLink(variable: string, text: string): boolean {
+  return (
+    /_SERVICE_(HOST|PORT(_\w+)?)$|_PORT_\d+_\w+$/.test(variable) ||
+    (variable.endsWith('_PORT') && /^\w+:\/\//.test(text))
+  );
+}
+
 /** Variables that were meant to be of an option, by their look. */
 function strangers(env: Environment): readonly string[] {
   return Object.keys(env)
     .filter((variable) => variable.startsWith(PREFIX) && !VARIABLES.has(variable) && !OTHERS.has(variable))
+    .filter((variable) => !isServiceLink(variable, env[variable] ?? ''))
     .flatMap((variable) => {
       const nearest = nearestName(
         variable.slice(PREFIX.length),

@@ -44,6 +44,11 @@ export function mergeLayers(layers: readonly Layer[]): Pick<ParsedFlags, 'values
   return { values: values as FlagValues, given, sources };
 }
 
+/** Where each option was set that is not from the command line; the values are told nowhere, as some are keys. */
+export function listSources(sources: ParsedFlags['sources']): string {
+  return [...sources].map(([name, source]) => `${name} (${source})`).join(', ');
+}
+
 /** A message, with where the options it names were set. */
 export function tellSources(message: string, sources: ParsedFlags['sources']): string {
   const named = [...sources].filter(([name]) => new RegExp(`--${name}(?![\\w-])`).test(message));

@@ -11,7 +11,7 @@ Every option has three places. The first that sets it counts, also for lists:
 1. the command line: \`--http-port=8080\` or \`--http-port 8080\`, or any unambiguous beginning of the name
 2. the environment: \`NEREID_HTTP_PORT=8080\`, the name in capitals with \`_\` for \`-\`. What may be repeated has its members between semicolons,
    \`NEREID_MODEL_REPOSITORY=models;more\`, or is a list in JSON where a member has a semicolon in it. A variable that is empty says nothing; one that only
-   resembles a variable of an option is warned about
+   resembles a variable of an option is warned about. What Kubernetes sets for services (\`NEREID_HTTP_PORT=tcp://10.0.0.1:8000\`) is no option
 3. a file, YAML or JSON, that \`--config\` or \`NEREID_CONFIG\` names: \`http-port: 8080\`
 
 \`\`\`yaml
