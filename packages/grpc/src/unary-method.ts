@@ -8,6 +8,7 @@ export class UnaryMethod implements CallHandler {
   readonly #call: Call;
   readonly #method: Method;
   readonly #settings: GrpcSettings;
+  #hasMessage = false;
 
   constructor(init: { readonly call: Call; readonly method: Method; readonly settings: GrpcSettings }) {
     this.#call = init.call;
@@ -16,6 +17,12 @@ export class UnaryMethod implements CallHandler {
   }
 
   message(bytes: Buffer): void {
+    // Of a call whose answer is still being compressed.
+    if (this.#hasMessage) {
+      this.#call.fail(new GrpcError('bad-message', 'the call takes one message, a second one came'));
+      return;
+    }
+    this.#hasMessage = true;
     try {
       const answer = this.#method.answer(bytes, this.#settings);
       this.#call.send({ pieces: [answer], byteLength: answer.byteLength, isCopied: true });
@@ -26,6 +33,7 @@ export class UnaryMethod implements CallHandler {
   }
 
   halfClosed(): void {
+    if (this.#hasMessage) return;
     this.#call.fail(new GrpcError('bad-message', 'the call takes one message, none came'));
   }
 
