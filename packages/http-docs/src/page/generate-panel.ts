@@ -46,6 +46,7 @@ export function generatePanel({ server, path, metadata }: ShownModel): Node {
       result.failed(`request: ${problem}`);
       return;
     }
+    showCommand();
     running = new AbortController();
     setRunning(true);
     result.waiting('Running …');

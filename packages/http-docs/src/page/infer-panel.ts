@@ -48,6 +48,7 @@ export function inferPanel(model: ShownModel): Node {
       result.failed((thrown as TypeError).message);
       return;
     }
+    showCommand();
     const stop = new AbortController();
     setRunning(stop);
     result.waiting('Running …');

@@ -53,20 +53,22 @@ async function showServer(): Promise<void> {
   health.className = `badge ${kind}`;
 }
 
-async function showIndex(): Promise<void> {
+/** @returns whether the server told it */
+async function showIndex(): Promise<boolean> {
   try {
     index = await server.document<IndexEntry[]>({ path: '/v2/repository/index', body: '{}' });
   } catch (thrown) {
     list.replaceChildren();
     main.replaceChildren(element('p', { class: 'error', role: 'alert' }, describe(thrown)));
     if (thrown instanceof Refusal && thrown.status === 403) part('details', 'keys').open = true;
-    return;
+    return false;
   }
   const names = [...new Set(index.map(({ name }) => name))];
   filter.hidden = names.length < FILTER_FROM;
   list.replaceChildren(...names.map(listItem));
   if (names.length === 0) list.append(element('li', { class: 'hint' }, 'The server has no models.'));
-  await showModel();
+  markChosen();
+  return true;
 }
 
 function listItem(name: string): HTMLElement {
@@ -85,17 +87,22 @@ async function showModel(): Promise<void> {
     main.replaceChildren(element('p', { class: 'hint' }, 'Choose a model.'));
     return;
   }
-  for (const link of list.querySelectorAll('a')) {
-    const isChosen = link.getAttribute('href') === placeOf(place.name);
-    if (isChosen) link.setAttribute('aria-current', 'page');
-    else link.removeAttribute('aria-current');
-  }
+  markChosen();
   const turn = ++asked;
   const view = await modelView(server, place, {
     entries: index.filter(({ name }) => name === place.name),
     choose: (version) => location.assign(placeOf(place.name, version)),
   });
   if (turn === asked) main.replaceChildren(view);
+}
+
+function markChosen(): void {
+  const place = chosenPlace() ?? firstReady();
+  for (const link of list.querySelectorAll('a')) {
+    const isChosen = place !== undefined && link.getAttribute('href') === placeOf(place.name);
+    if (isChosen) link.setAttribute('aria-current', 'page');
+    else link.removeAttribute('aria-current');
+  }
 }
 
 function firstReady(): ModelPlace | undefined {
@@ -117,11 +124,17 @@ filter.addEventListener('input', () => {
 });
 headers.addEventListener('change', () => {
   void showServer();
-  void showIndex();
+  // What a person has written into a form stays.
+  const isShown = main.querySelector('[role=tablist]') !== null;
+  void showIndex().then((isTold) => {
+    if (isTold && !isShown) void showModel();
+  });
 });
 isNarrow.addEventListener('change', () => {
   if (!isNarrow.matches) part('details', 'models').open = true;
 });
 if (isNarrow.matches && chosenPlace() !== undefined) part('details', 'models').open = false;
 void showServer();
-void showIndex();
+void showIndex().then((isTold) => {
+  if (isTold) void showModel();
+});

@@ -70,7 +70,7 @@ function tensorTable({ metadata }: ShownModel): HTMLElement {
     ({ name, datatype, shape }: TensorMetadata) => [name, kind, datatype, `[${shape.join(', ')}]`];
   return table(
     'Tensors; −1 is a variable dimension',
-    ['name', '', 'datatype', 'shape'],
+    ['name', 'kind', 'datatype', 'shape'],
     [...metadata.inputs.map(row('input')), ...metadata.outputs.map(row('output'))],
   );
 }

@@ -60,7 +60,7 @@ function entryNodes(entry: StatisticsEntry): readonly Node[] {
       fact('batches run', entry.execution_count.toLocaleString('en')),
       fact('last', last),
     ),
-    table('Requests', ['', 'count', 'mean', 'in all'], durations),
+    table('Requests', ['what', 'count', 'mean', 'in all'], durations),
     ...(batches.length === 0 ? [] : [table('Batches', ['rows', 'count', 'mean', 'in all'], batches)]),
   ];
 }
