@@ -1,4 +1,4 @@
-import type { CompressionLevel, ConnectionLimits, InferLimits } from '@nereid/grpc';
+import type { CompressionLevel, ConnectionLimits, Http2Limits, InferLimits } from '@nereid/grpc';
 import type { ApiRestriction } from '@nereid/serving';
 import type { ParsedFlags } from './flags/layer.ts';
 import { sharesPort } from './port-sharing.ts';
@@ -15,8 +15,7 @@ export interface GrpcFrontOptions {
   readonly maxInputBytes: number;
   readonly maxCallMessageBytes: number;
   readonly limits: Omit<InferLimits, 'maxContentsBytes'>;
-  /** Calls of one connection. */
-  readonly maxConcurrentCalls: number;
+  readonly http2: Http2Limits;
   /** Requests of one stream under way. */
   readonly maxStreamRequests: number;
   /** Answers of one stream that may wait for a slow client. */
@@ -57,7 +56,7 @@ export function grpcFromFlags(
       maxDimensions: values['grpc-max-dimensions'],
       maxFields: values['grpc-max-fields'],
     },
-    maxConcurrentCalls: values['grpc-max-concurrent-calls'],
+    http2: http2Limits(values),
     maxStreamRequests: values['grpc-max-stream-requests'],
     maxWaitingBytes: values['grpc-max-waiting-size'],
     reusePort: sharesPort(values, 'grpc'),
@@ -66,6 +65,20 @@ export function grpcFromFlags(
     forwardHeaders: readForwardPattern(values, 'grpc-header-forward-pattern'),
     connections: connectionLimits(values),
     tls: tlsFromFlags(values, 'grpc'),
+  };
+}
+
+function http2Limits(values: ParsedFlags['values']): Http2Limits {
+  return {
+    maxConcurrentCalls: values['grpc-max-concurrent-calls'],
+    maxMetadataBytes: values['grpc-max-metadata-size'],
+    callWindowBytes: values['grpc-call-window-size'],
+    connectionWindowBytes: values['grpc-connection-window-size'],
+    maxFrameBytes: values['grpc-max-frame-size'],
+    resets: { burst: values['grpc-max-resets'], perSecond: values['grpc-max-resets-per-second'] },
+    idleFrames: { burst: values['grpc-max-idle-frames'], perSecond: values['grpc-max-idle-frames-per-second'] },
+    maxControlBytes: values['grpc-max-control-size'],
+    beginTimeoutMs: values['grpc-begin-timeout-ms'],
   };
 }
 

@@ -32,7 +32,7 @@ export async function openGrpc(
     maxInflatedBytes: maxInputBytes,
     limits: { ...options.limits, maxContentsBytes: maxInputBytes },
     maxCallMessageBytes: options.maxCallMessageBytes,
-    http2: { maxConcurrentCalls: options.maxConcurrentCalls },
+    http2: options.http2,
     maxStreamRequests: options.maxStreamRequests,
     maxWaitingBytes: options.maxWaitingBytes,
     responseCompression,

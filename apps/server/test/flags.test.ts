@@ -202,6 +202,11 @@ describe('options become what the server is made of', () => {
       ...['grpc-max-concurrent-calls=10', 'grpc-max-stream-requests=11'].map((text) => `--${text}`),
       ...['grpc-max-waiting-size=12', 'decoupled-max-waiting-responses=13'].map((text) => `--${text}`),
       ...['http-max-call-size=16', 'grpc-max-call-size=17', 'grpc-max-fields=18'].map((text) => `--${text}`),
+      ...['grpc-max-metadata-size=19', 'grpc-call-window-size=70000'].map((text) => `--${text}`),
+      ...['grpc-connection-window-size=80000', 'grpc-max-frame-size=20000'].map((text) => `--${text}`),
+      ...['grpc-max-resets=20', 'grpc-max-resets-per-second=21'].map((text) => `--${text}`),
+      ...['grpc-max-idle-frames=22', 'grpc-max-idle-frames-per-second=23'].map((text) => `--${text}`),
+      ...['grpc-max-control-size=24', 'grpc-begin-timeout-ms=25'].map((text) => `--${text}`),
       ...['decoupled-max-streams=14', 'shared-memory-max-regions=15'].map((text) => `--${text}`),
     );
     expect(warnings).toEqual([]);
@@ -219,7 +224,17 @@ describe('options become what the server is made of', () => {
       grpc: {
         limits: { maxTensors: 7, maxParameters: 8, maxDimensions: 9, maxFields: 18 },
         maxCallMessageBytes: 17,
-        maxConcurrentCalls: 10,
+        http2: {
+          maxConcurrentCalls: 10,
+          maxMetadataBytes: 19,
+          callWindowBytes: 70_000,
+          connectionWindowBytes: 80_000,
+          maxFrameBytes: 20_000,
+          resets: { burst: 20, perSecond: 21 },
+          idleFrames: { burst: 22, perSecond: 23 },
+          maxControlBytes: 24,
+          beginTimeoutMs: 25,
+        },
         maxStreamRequests: 11,
         maxWaitingBytes: 12,
       },
