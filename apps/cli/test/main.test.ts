@@ -33,6 +33,8 @@ describe('help', () => {
       ['--exit-timeout-secs', '--http-headers-timeout-ms'],
       ['--model-repository', 'Usage'],
     ],
+    [['--help', 'ping'], ['gRPC:', '--grpc-keepalive-time', '--grpc-http2-max-ping-strikes=N'], ['HTTP:']],
+    [['--help', 'json', 'schema'], ['Process:', '--config=FILE'], ['--log-format']],
     [['--help=gRPC', '--id=x'], ['gRPC:', '--grpc-port'], ['--metrics-port']],
     [['-h', 'listen', 'ipv6'], ['--http-address'], ['--http-port', '--metrics-address']],
     [['--help', 'vertex'], ['Accepted without effect:', '--allow-vertex-ai'], ['Models:']],

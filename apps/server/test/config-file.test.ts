@@ -1,7 +1,9 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { NAMES } from '../src/flags/names.ts';
 import { optionsFromFlags, readFlags, UsageError } from '../src/index.ts';
 
 let folder: string;
@@ -122,6 +124,38 @@ trace-config: {triton: {file: traces.json}}`;
     ],
   ])('%j is refused', async (text, expected) => {
     expect(await faults(text)).toEqual(expected);
+  });
+
+  test('of any text is options, or faults with their places', async () => {
+    const scalar = fc.oneof(
+      fc.constantFrom('true', '7', '~', '*a', '&a x', '!t x', '"q"', '|', '<<', '?'),
+      fc.string(),
+    );
+    const value = fc.letrec((tie) => ({
+      any: fc.oneof({ depthSize: 'small' }, scalar, tie('list'), tie('map')),
+      list: fc.array(tie('any'), { maxLength: 3 }).map((items) => `[${items.join(', ')}]`),
+      map: fc
+        .array(fc.tuple(scalar, tie('any')), { maxLength: 3 })
+        .map((all) => `{${all.map(([k, v]) => `${k}: ${v}`).join(', ')}}`),
+    })).any;
+    const key = fc.oneof(fc.constantFrom(...NAMES), scalar);
+    const line = fc.tuple(key, value).map(([name, text]) => `${name}: ${text}`);
+    const text = fc.oneof(
+      fc.array(line, { maxLength: 4 }).map((lines) => lines.join('\n')),
+      fc.string(),
+    );
+    await fc.assert(
+      fc.asyncProperty(text, async (content) => {
+        try {
+          expect((await read(content)).given.has('config')).toBe(true);
+        } catch (thrown) {
+          expect(thrown).toBeInstanceOf(UsageError);
+          for (const fault of (thrown as UsageError).message.split(/\n(?=\/)/))
+            expect(fault).toMatch(/nereid\.yaml:\d+:\d+: ./);
+        }
+      }),
+      { seed: 5, numRuns: 200 },
+    );
   });
 
   test('that cannot be read is named', async () => {

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:http2';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -82,6 +83,20 @@ describe('a server', () => {
       body: JSON.stringify(request),
     });
     expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining(message)]);
+  });
+
+  test.each([
+    ['--grpc-max-connection-age=50', [0, 'max_age']],
+    ['--grpc-http2-max-ping-strikes=1', [11, 'too_many_pings']],
+  ])('with %s says farewell to a gRPC client as %j', async (flag, farewell) => {
+    await using server = await start(good, flag);
+    const session = connect(`http://${server.grpcPlace}`).on('error', () => {});
+    await once(session, 'connect');
+    const told = once(session, 'goaway');
+    for (let i = 0; i < 3; i++) session.ping(() => {});
+    const [code, , data] = await told;
+    expect([code, String(data)]).toEqual(farewell);
+    session.destroy();
   });
 
   test('shares its ports where Node.js can do that', async () => {

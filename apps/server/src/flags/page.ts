@@ -34,7 +34,8 @@ Relative paths in a file are relative to the file, those on the command line and
 wrong is told with line and column. Its JSON Schema is in the package, \`@nereid/server/config.schema.json\`, and \`nereid serve --config-schema\` prints it.
 
 Of the original's variables \`TRITON_SERVER_ESCAPE_LOG_MESSAGES=0\` (messages of the log as they are) and \`OTEL_BSP_MAX_QUEUE_SIZE\`, \`OTEL_BSP_SCHEDULE_DELAY\` and
-\`OTEL_BSP_MAX_EXPORT_BATCH_SIZE\` (where \`--trace-config\` does not set them) are read.
+\`OTEL_BSP_MAX_EXPORT_BATCH_SIZE\` (where \`--trace-config\` does not set them) are read. The instances of a model are created one after the other, so that
+\`TRITON_PARALLEL_INSTANCE_LOADING\` has no effect, and the test hooks \`TRITONSERVER_DELAY_…\` have none.
 `;
 
 /** The page of the documentation that lists every option. */
