@@ -8,8 +8,10 @@ export type RequestHeaders = Readonly<Record<string, string | undefined>>;
 
 export interface HeaderList {
   readonly headers: RequestHeaders;
-  /** Why the list cannot be taken, if it cannot. */
+  /** What is wrong with the list wherever it stands, if anything is. */
   readonly flaw: string | undefined;
+  /** Why it is not that of a request, if it is not. */
+  readonly requestFlaw: string | undefined;
   /** Whether it was longer than the limit; the rest was left out. */
   readonly isTooLarge: boolean;
 }
@@ -65,7 +67,7 @@ export class HeaderReader {
       if (before !== undefined && name.startsWith(':')) flaw ??= `'${name}' stands in it twice`;
       headers[name] = before === undefined ? value : `${before}, ${value}`;
     });
-    return { headers, flaw, isTooLarge: bytes > this.#maxBytes };
+    return { headers, flaw, requestFlaw: flaw ?? requestFlaw(headers), isTooLarge: bytes > this.#maxBytes };
   }
 }
 
@@ -79,9 +81,8 @@ function flawOf(name: string, value: string, hasRegular: boolean): string | unde
 }
 
 /** @throws {StreamFault} PROTOCOL_ERROR for a list that is no request */
-export function assertRequest(streamId: number, { headers, flaw }: HeaderList): void {
-  const found = flaw ?? requestFlaw(headers);
-  if (found !== undefined) throw new StreamFault(streamId, H2.PROTOCOL_ERROR, `the request is malformed: ${found}`);
+export function assertRequest(streamId: number, { requestFlaw: flaw }: HeaderList): void {
+  if (flaw !== undefined) throw new StreamFault(streamId, H2.PROTOCOL_ERROR, `the request is malformed: ${flaw}`);
 }
 
 function requestFlaw(headers: RequestHeaders): string | undefined {

@@ -7,8 +7,16 @@ import { HEAD_BYTES } from './frames.ts';
 /** Pieces from this size on are not copied. */
 export const VIEW_FROM_BYTES = 8192;
 const SLAB_BYTES = 65_536;
+/**
+ * Memory for small things, of all connections: it is handed out from front to back and no part of it twice, so that an idle connection holds none. Who writes
+ * several things without another connection between them gets them in one piece.
+ */
+const pool = { slab: Buffer.allocUnsafeSlow(SLAB_BYTES), end: 0 };
 /** Beyond this the socket gets no more until it has written what it has. */
 const SOCKET_BYTES = 256 * 1024;
+
+/** What is written on a connection that is gone. */
+const SCRATCH = Buffer.allocUnsafeSlow(VIEW_FROM_BYTES);
 
 interface Chunk {
   readonly bytes: Uint8Array;
@@ -17,8 +25,8 @@ interface Chunk {
 
 export class Output {
   readonly #socket: Socket;
-  #slab: Buffer = Buffer.allocUnsafeSlow(SLAB_BYTES);
-  /** What lies before has left, or stands in `#chunks`. */
+  /** The piece that is being written: a part of the pool. */
+  #slab: Buffer = SCRATCH;
   #start = 0;
   #end = 0;
   #chunks: Chunk[] = [];
@@ -57,11 +65,14 @@ export class Output {
   }
 
   uint32(value: number): void {
-    this.#slab.writeUInt32BE(value, this.#reserve(4));
+    // First the place: it may be in another slab.
+    const at = this.#reserve(4);
+    this.#slab.writeUInt32BE(value, at);
   }
 
   uint16(value: number): void {
-    this.#slab.writeUInt16BE(value, this.#reserve(2));
+    const at = this.#reserve(2);
+    this.#slab.writeUInt16BE(value, at);
   }
 
   /** Adds bytes, which must not change until they are written; see `afterwards`. */
@@ -97,6 +108,7 @@ export class Output {
     this.#isScheduled = false;
     if (this.#isClosed) return;
     this.#cut();
+    this.#slab = SCRATCH;
     const chunks = this.#chunks;
     if (chunks.length === 0) return;
     this.#chunks = [];
@@ -115,23 +127,35 @@ export class Output {
     this.#isClosed = true;
     for (const { written } of this.#chunks.splice(0)) written?.();
     this.#chunkBytes = 0;
+    this.#end = this.#start;
   }
 
   /** @returns where so many bytes may be written */
   #reserve(length: number): number {
-    if (this.#isClosed) this.#end = this.#start;
-    if (this.#end + length > this.#slab.length) {
-      this.#cut();
-      this.#slab = Buffer.allocUnsafeSlow(SLAB_BYTES);
-      this.#start = 0;
-      this.#end = 0;
+    if (this.#isClosed) {
+      this.#slab = SCRATCH;
+      return 0;
     }
+    if (this.#slab !== pool.slab || this.#end !== pool.end || pool.end + length > SLAB_BYTES) this.#take(length);
     const at = this.#end;
     this.#end += length;
+    pool.end = this.#end;
     return at;
   }
 
-  /** Ends the chunk under way. The memory behind it is written next, that before it never again. */
+  /** Begins a piece with room for so many bytes. */
+  #take(length: number): void {
+    this.#cut();
+    if (pool.end + length > SLAB_BYTES) {
+      pool.slab = Buffer.allocUnsafeSlow(SLAB_BYTES);
+      pool.end = 0;
+    }
+    this.#slab = pool.slab;
+    this.#start = pool.end;
+    this.#end = pool.end;
+  }
+
+  /** Ends the piece under way. */
   #cut(): void {
     if (this.#end === this.#start) return;
     const bytes = this.#slab.subarray(this.#start, this.#end);

@@ -46,6 +46,8 @@ export class Http2Server {
     this.#accept = init.accept;
     this.#opened = init.opened;
     this.#server = init.tls === undefined ? this.#openPlain() : this.#openSecure(init.tls);
+    // Of a connection that could not be accepted, e.g. for want of descriptors; the next one may be.
+    this.#server.on('error', () => {});
     this.#server.on('connection', (socket: Socket) => {
       this.#sockets.add(socket);
       socket.on('close', () => this.#sockets.delete(socket));

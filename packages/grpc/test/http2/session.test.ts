@@ -621,6 +621,25 @@ describe('a connection', () => {
     await client.closed();
   });
 
+  it('gets its own answers, also when those of others are written between their parts', async () => {
+    await using served = await serveEcho();
+    const clients = Array.from({ length: 5 }, () => RawClient.open(served.port));
+    for (const client of clients) client.send(request(1, '/hold'), data(1, ''));
+    await expect.poll(() => served.calls.length).toBe(5);
+    const head = { fields: [[':status', '200']], recurring: new Set<string>() } as const;
+    const end = { fields: [['x-end', 'yes']], recurring: new Set<string>() } as const;
+    const part = (call: number, bytes: number) => Buffer.alloc(bytes, `<${call}>`);
+    for (const { stream } of served.calls) stream.sendHeaders(head);
+    for (const bytes of [1, 100, 20_000, 3]) {
+      for (const [i, { stream }] of served.calls.entries()) stream.sendBytes([part(i, bytes)], bytes, () => {});
+    }
+    for (const { stream } of served.calls) stream.sendHeaders(end, true);
+    const bodies = await Promise.all(clients.map(async (client) => String((await client.answer(1)).body)));
+    const expected = clients.map((_, i) => [1, 100, 20_000, 3].map((bytes) => String(part(i, bytes))).join(''));
+    expect(bodies.sort()).toEqual(expected.sort());
+    for (const client of clients) client.socket.destroy();
+  });
+
   it('takes its calls with it when it ends', async () => {
     await using served = await serveEcho();
     const client = RawClient.open(served.port);
