@@ -7,6 +7,7 @@ import {
   InferenceRequest,
   type InferenceResponse,
   type InferenceServerError,
+  type RequestOrigin,
   type RequestTrace,
   type Responder,
 } from '@nereid/core';
@@ -56,6 +57,10 @@ export class GenerateExchange implements Responder, BodySink, Watcher {
     const further = () => loadHeader(request, { engine: settings.engine, target });
     const init = { reply: response, settings, further };
     this.#answers = isStream ? new EventStream(init) : new OneDocument(init);
+  }
+
+  get origin(): RequestOrigin {
+    return { protocol: 'http', address: this.#message.socket.remoteAddress };
   }
 
   /** Checks the head of the request and reads its body. */

@@ -70,7 +70,7 @@ export class ResponseStream {
 
   #part(outcome: Outcome): void {
     const [inferNs = 0, outputNs = 0, ...rest] = outcome.numbers;
-    const times = { inferNs, outputNs: outputNs + outcome.readNs };
+    const times = { inferNs, outputNs: outputNs + outcome.readNs, besideNs: outcome.readNs };
     try {
       this.#respond({ outcome, times, answers: this.#answers(rest), isEnd: false });
     } catch (thrown) {
@@ -189,7 +189,7 @@ export class ResponseStream {
       if (progress !== undefined) this.#tell({ index: progress.index++, outcome, times });
     }
     this.#inferNs += times.inferNs;
-    this.#outputNs += times.outputNs;
+    this.#outputNs += times.outputNs - (times.besideNs ?? 0);
     this.#begunNs = process.hrtime.bigint();
   }
 
@@ -243,6 +243,8 @@ interface Result extends Omit<Ending, 'computeInputNs'> {
 interface Times {
   readonly inferNs: number;
   readonly outputNs: number;
+  /** Part of `outputNs` in which the model was at the next result already: of the response, and not of the execution. */
+  readonly besideNs?: number;
 }
 
 /** An action that happens at its first call only. */
