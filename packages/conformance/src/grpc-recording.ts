@@ -95,6 +95,38 @@ export class GrpcReplayer implements Disposable {
   }
 }
 
+/** A stream that stays open, with a client of its own. */
+export class GrpcStream {
+  /** Once the stream has ended. */
+  readonly answers: Promise<readonly object[]>;
+  readonly #call: grpc.ClientDuplexStream<unknown, object>;
+
+  /** @param place  `host:port` */
+  constructor(place: string) {
+    const client = openGrpcClient(place);
+    const open = Reflect.get(client, 'ModelStreamInfer') as () => grpc.ClientDuplexStream<unknown, object>;
+    this.#call = open.call(client);
+    const answers: object[] = [];
+    this.#call.on('data', (answer) => answers.push(answer));
+    this.#call.on('error', () => {});
+    this.answers = new Promise((resolve) => {
+      this.#call.on('status', () => {
+        client.close();
+        resolve(answers);
+      });
+    });
+  }
+
+  write(request: object): void {
+    this.#call.write(request);
+  }
+
+  /** Sends no more. */
+  end(): void {
+    this.#call.end();
+  }
+}
+
 function codeOf(status: unknown): string {
   return grpc.status[(status as { readonly code: number }).code] ?? '';
 }

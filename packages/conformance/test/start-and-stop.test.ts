@@ -7,13 +7,17 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { testModel } from '@nereid/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { GrpcReplayer } from '../src/grpc-recording.ts';
+import { Gate } from '../src/gated-model.ts';
+import { GrpcReplayer, GrpcStream } from '../src/grpc-recording.ts';
+import { modelMetrics } from '../src/model-metrics.ts';
 import { type NereidProcess, startNereid } from '../src/nereid-process.ts';
 
 const NEREID = fileURLToPath(new URL('../../../apps/cli/bin/nereid.js', import.meta.url));
+const DECOUPLED = fileURLToPath(new URL('../repositories/decoupled/repeat', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'nereid-start-stop-'));
 const good = join(folder, 'good');
 const mixed = join(folder, 'mixed');
+const streaming = join(folder, 'streaming');
 const slowToLoad = join(folder, 'slow-to-load');
 
 /** Keeps its thread busy for about as many milliseconds as its input says. */
@@ -37,6 +41,7 @@ function writeSlow(repository: string, more = ''): string {
 beforeAll(() => {
   writeSlow(good);
   writeSlow(mixed);
+  cpSync(DECOUPLED, join(streaming, 'repeat'), { recursive: true });
   mkdirSync(join(mixed, 'broken', '1'), { recursive: true });
   writeFileSync(join(mixed, 'broken', 'config.pbtxt'), 'nonsense: 1\n');
   mkdirSync(join(writeSlow(slowToLoad, LONG_WARMUP), 'warmup'), { recursive: true });
@@ -115,6 +120,35 @@ describe('while a process drains', () => {
     });
     expect(refused.code).toBe('UNAVAILABLE');
     expect(await answers).toEqual([200, 200, 200]);
+    expect(await exitCode(server)).toBe(0);
+  });
+
+  test('open streams get their answers, refuse more, and metrics are told to the end', async () => {
+    const gate = new Gate(streaming, { name: 'held' });
+    gate.close();
+    await using server = await startNereid([streaming]);
+    const held = new GrpcStream(server.grpcPlace);
+    const tensor = { name: 'x', datatype: 'FP32', shape: [1, 1], contents: { fp32_contents: [7] } };
+    held.write({ model_name: 'held', id: 'before', inputs: [tensor] });
+    const events = await fetch(`${server.url}/v2/models/repeat/generate_stream`, {
+      method: 'POST',
+      body: JSON.stringify({ IN: Array(40).fill(3), DELAY: 25 }),
+    });
+    const metrics = () => modelMetrics(server, 'held');
+    await expect.poll(metrics, { timeout: 10_000 }).toMatchObject({ executing_request_count: 1 });
+    server.process.kill('SIGTERM');
+    await expect.poll(async () => (await fetch(`${server.url}/v2/health/ready`)).status).toBe(400);
+    // Whoever reads what it prints may have gone.
+    server.process.kill('SIGPIPE');
+    held.write({ model_name: 'held', id: 'after', inputs: [tensor] });
+    held.end();
+    expect((await fetch(`${server.url}/v2/models/held`)).status).toBe(503);
+    expect(await metrics()).toMatchObject({ executing_request_count: 1, request_success: 0 });
+    gate.open();
+    const [before, after] = await held.answers;
+    expect(before).toMatchObject({ infer_response: { id: 'before' } });
+    expect(after).toMatchObject({ error_message: expect.stringContaining('Server exiting') });
+    expect((await events.text()).match(/"OUT":3/g)).toHaveLength(40);
     expect(await exitCode(server)).toBe(0);
   });
 

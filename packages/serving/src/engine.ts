@@ -167,7 +167,10 @@ export interface InferenceEngine {
   updateWeights(name: string, version: string, source: WeightsSource): Promise<WeightsReport>;
   /** One version, one model's ready versions, or every ready version of every model. */
   statistics(name?: string, version?: string): readonly ModelStatistics[];
-  /** As `statistics()`; each version is read when its turn comes, so that the event loop may turn in between. */
+  /**
+   * Every ready version of every model, and those that are being unloaded, which answer what they had accepted. Each is read when its turn comes, so that the event loop may
+   * turn in between.
+   */
   eachStatistics(): Iterable<ModelStatistics>;
   /** Every known model, ascending by name and version. */
   index(): readonly ModelIndexEntry[];

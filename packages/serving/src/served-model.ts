@@ -42,6 +42,11 @@ export class ServedModel {
     return [...this.#ready.values()].sort((a, b) => compareVersions(a.version, b.version));
   }
 
+  /** Ready versions and those on their way out, ascending. */
+  get loaded(): readonly LoadedVersion[] {
+    return [...this.#ready.values(), ...this.#unloading.values()].sort((a, b) => compareVersions(a.version, b.version));
+  }
+
   /** Whether it has versions and all of them are ready. */
   get isReady(): boolean {
     return this.#versions.size > 0 && this.#ready.size === this.#versions.size;

@@ -208,7 +208,7 @@ export class ServingEngine implements InferenceEngine, AsyncDisposable {
   }
 
   *eachStatistics(): Iterable<ModelStatistics> {
-    for (const loaded of this.#models.ready) yield loaded.statistics();
+    for (const { loaded } of this.#models.models) for (const version of loaded) yield version.statistics();
   }
 
   index(): readonly ModelIndexEntry[] {

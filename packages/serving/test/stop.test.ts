@@ -19,9 +19,11 @@ it('stop answers what was accepted, refuses the rest, and then unloads', async (
   expect((await responder.finalOf(late)).error).toMatchObject({ code: 'UNAVAILABLE', reason: 'stopping' });
   expect(() => engine.modelMetadata('good')).toThrow('Server exiting');
   expect(engine.index()).toEqual([{ name: 'good', version: '1', state: 'UNLOADING' }]);
+  expect([...engine.eachStatistics()]).toMatchObject([{ name: 'good', pending: 2, executing: 1 }]);
 
   await clock.elapse(1_500_000);
   expect(await stopped).toEqual({ isComplete: true, left: [] });
+  expect([...engine.eachStatistics()]).toEqual([]);
   for (const request of accepted) expect((await responder.finalOf(request)).response).toBeDefined();
   expect([backend.instanceCount, backend.loadedModels]).toEqual([0, []]);
   expect(engine.index()).toEqual([{ name: 'good', version: '1', state: 'UNAVAILABLE', reason: 'unloaded' }]);
