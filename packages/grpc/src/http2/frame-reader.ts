@@ -40,10 +40,6 @@ export class FrameReader {
     this.#handler = handler;
   }
 
-  get hasPreface(): boolean {
-    return this.#prefaceLeft.length === 0;
-  }
-
   /** Takes nothing any more, also of the bytes that are being read. */
   stop(): void {
     this.#isStopped = true;

@@ -8,7 +8,7 @@ export interface Http2Limits {
   readonly maxMetadataBytes: number;
   /** What a client may send on one call before some of it is read. Default 8 MiB. */
   readonly callWindowBytes: number;
-  /** The same for all calls together. Default 16 MiB. */
+  /** The same for all calls together; HTTP/2 has no less than 65 535. Default 16 MiB. */
   readonly connectionWindowBytes: number;
   /** Longest frame that is taken. Default 1 MiB. */
   readonly maxFrameBytes: number;

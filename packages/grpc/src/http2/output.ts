@@ -88,13 +88,12 @@ export class Output {
     this.#chunkBytes += bytes.length;
   }
 
-  /** Calls back once when all that was added has been written, or never will be. Something must have been added since the last flush. */
+  /** Calls back once when all that was added has been written, or never will be. A frame must have been added since the last flush and the last callback. */
   afterwards(written: () => void): void {
     this.#cut();
     const last = this.#chunks.at(-1);
     if (this.#isClosed || last === undefined) written();
-    else if (last.written === undefined) last.written = written;
-    else this.#chunks.push({ bytes: NOTHING, written });
+    else last.written = written;
   }
 
   /** Sends what was added, at the end of what runs now. */
@@ -164,5 +163,3 @@ export class Output {
     this.#start = this.#end;
   }
 }
-
-const NOTHING = new Uint8Array(0);

@@ -6,7 +6,7 @@ import type { Socket } from 'node:net';
 import { Allowance } from './allowance.ts';
 import { ConnectionFault, H2, StreamFault } from './faults.ts';
 import { type FrameHandler, FrameReader } from './frame-reader.ts';
-import { DEFAULT_WINDOW, FLAG, FRAME, type FrameHead, LARGEST_WINDOW } from './frames.ts';
+import { DEFAULT_WINDOW, FLAG, FRAME, type FrameHead, HEAD_BYTES, LARGEST_WINDOW } from './frames.ts';
 import { assertRequest, assertTrailers, contentLength, type HeaderList, HeaderReader } from './headers.ts';
 import { HpackDecoder } from './hpack/decoder.ts';
 import { type FieldList, HpackEncoder } from './hpack/encoder.ts';
@@ -71,6 +71,9 @@ export class Session implements FrameHandler, StreamOwner {
   #peer: PeerSettings = INITIAL_PEER_SETTINGS;
   #hasSettings = false;
   #receiveWindow: number;
+  /** What a client may send on a new stream: no less than is usual until it knows better. */
+  #callWindow: number;
+  #isAcknowledged = false;
   #uncredited = 0;
   /** Highest stream that the client opened, and how many it did. */
   #lastStreamId = 0;
@@ -106,7 +109,8 @@ export class Session implements FrameHandler, StreamOwner {
     this.output = new Output(socket);
     this.#reader = new FrameReader(this);
     this.#headers = new HeaderReader(new HpackDecoder(), limits.maxMetadataBytes);
-    this.#receiveWindow = limits.connectionWindowBytes;
+    this.#receiveWindow = Math.max(limits.connectionWindowBytes, DEFAULT_WINDOW);
+    this.#callWindow = Math.max(limits.callWindowBytes, DEFAULT_WINDOW);
     const now = () => performance.now();
     this.#resets = new Allowance(limits.resets, now);
     this.#idleFrames = new Allowance(limits.idleFrames, now);
@@ -460,7 +464,8 @@ export class Session implements FrameHandler, StreamOwner {
       headers: list.headers,
       owner: this,
       sendWindow: this.#peer.initialWindow,
-      receiveWindow: this.#limits.callWindowBytes,
+      receiveWindow: this.#callWindow,
+      windowBytes: this.#limits.callWindowBytes,
       expectedBytes: contentLength(streamId, list.headers),
     });
     this.#streams.set(streamId, stream);
@@ -469,7 +474,10 @@ export class Session implements FrameHandler, StreamOwner {
   }
 
   #settings({ flags }: FrameHead, payload: Buffer): void {
-    if ((flags & FLAG.ack) !== 0) return;
+    if ((flags & FLAG.ack) !== 0) {
+      this.#acknowledged();
+      return;
+    }
     if (this.#hasSettings) this.#countIdle('settings');
     this.#hasSettings = true;
     clearTimeout(this.#beginTimer);
@@ -484,6 +492,15 @@ export class Session implements FrameHandler, StreamOwner {
       }
     }
     this.#controlled(FRAME.settings, 0, 0, FLAG.ack);
+  }
+
+  /** The client has changed its windows to what it was told. */
+  #acknowledged(): void {
+    if (this.#isAcknowledged) return;
+    this.#isAcknowledged = true;
+    const change = this.#limits.callWindowBytes - this.#callWindow;
+    this.#callWindow += change;
+    if (change !== 0) for (const stream of this.#streams.values()) stream.changeReceiveWindow(change);
   }
 
   #ping({ flags }: FrameHead, payload: Buffer): void {
@@ -562,7 +579,7 @@ export class Session implements FrameHandler, StreamOwner {
   /** Begins a frame that nobody waits for. */
   #controlled(type: number, length: number, streamId: number, flags = 0): void {
     if (this.output.isFull) {
-      this.#controlBytes += length;
+      this.#controlBytes += HEAD_BYTES + length;
       if (this.#controlBytes > this.#limits.maxControlBytes) {
         this.destroy();
         return;

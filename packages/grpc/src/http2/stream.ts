@@ -59,7 +59,7 @@ export class Stream {
   readonly id: number;
   readonly headers: RequestHeaders;
   readonly #owner: StreamOwner;
-  readonly #window: number;
+  readonly #windowBytes: number;
   #handler: StreamHandler | undefined;
   #queue: Item[] = [];
   #waitingBytes = 0;
@@ -94,13 +94,15 @@ export class Stream {
     readonly owner: StreamOwner;
     readonly sendWindow: number;
     readonly receiveWindow: number;
+    /** Of a client that knows the settings. */
+    readonly windowBytes: number;
     readonly expectedBytes: number | undefined;
   }) {
     this.id = init.id;
     this.headers = init.headers;
     this.#owner = init.owner;
     this.#sendWindow = init.sendWindow;
-    this.#window = init.receiveWindow;
+    this.#windowBytes = init.windowBytes;
     this.#receiveWindow = init.receiveWindow;
     this.#expectedBytes = init.expectedBytes;
   }
@@ -190,6 +192,11 @@ export class Stream {
   receive(length: number): boolean {
     this.#receiveWindow -= length;
     return this.#receiveWindow >= 0;
+  }
+
+  /** The client has heard what its window is. */
+  changeReceiveWindow(bytes: number): void {
+    this.#receiveWindow += bytes;
   }
 
   /** @returns false when the request is longer than it said */
@@ -328,7 +335,7 @@ export class Stream {
     this.#owner.credit(bytes);
     if (this.#isRemoteClosed || this.#isClosed) return;
     this.#uncredited += bytes;
-    if (this.#uncredited * 2 < this.#window) return;
+    if (this.#uncredited * 2 < this.#windowBytes) return;
     this.#receiveWindow += this.#uncredited;
     this.#owner.sendWindowUpdate(this.id, this.#uncredited);
     this.#uncredited = 0;

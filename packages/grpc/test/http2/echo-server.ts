@@ -9,7 +9,7 @@ const END = { fields: [['x-end', 'yes']], recurring: new Set<string>() } as cons
 
 /**
  * `/echo` answers with the body, `/headers` with the headers as JSON, `/large` with as many bytes as `x-bytes` says, `/early` before the body, `/hold` not at
- * all, `/pause` with the body once it is resumed by the test.
+ * all, `/pause` with the body once it is resumed by the test, `/late` once it has read that a moment later.
  */
 class EchoCall implements StreamHandler {
   readonly stream: Stream;
@@ -23,7 +23,8 @@ class EchoCall implements StreamHandler {
     this.stream = stream;
     stream.handle(this);
     if (this.path === '/early') this.answer(Buffer.from('early'));
-    if (this.path === '/pause') stream.pause();
+    if (this.path === '/pause' || this.path === '/late') stream.pause();
+    if (this.path === '/late') setTimeout(() => stream.resume(), 5);
     if (this.path === '/large') this.answer(Buffer.alloc(Number(stream.headers['x-bytes']), 'x'));
   }
 
@@ -41,7 +42,7 @@ class EchoCall implements StreamHandler {
 
   ended(): void {
     this.hasEnded = true;
-    if (this.path === '/echo' || this.path === '/pause') this.answer(this.body);
+    if (['/echo', '/pause', '/late'].includes(this.path)) this.answer(this.body);
     if (this.path === '/headers') this.answer(Buffer.from(JSON.stringify(this.stream.headers)));
   }
 

@@ -89,7 +89,7 @@ export class RawClient {
   /** Past the preface and its settings. */
   static open(port: number, ...entries: readonly (readonly [id: number, value: number])[]): RawClient {
     const client = new RawClient(port);
-    client.send(PREFACE, settings(...entries));
+    client.send(PREFACE, settings(...entries), frame(TYPE.settings, ACK, 0));
     return client;
   }
 

@@ -650,6 +650,42 @@ describe('a connection', () => {
     await expectService(served);
   });
 
+  it('stays in order when calls are taken back at any point, through windows of any size', async () => {
+    await using served = await serveEcho({ resets: { burst: 1e6, perSecond: 0 }, callWindowBytes: 3000 });
+    let seed = 9113;
+    const random = (below: number) => {
+      seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
+      return Math.floor((seed / 2 ** 31) * below);
+    };
+    const client = connect(`http://127.0.0.1:${served.port}`, { settings: { initialWindowSize: 1 + random(5000) } });
+    const call = async (i: number) => {
+      const bytes = random(20_000);
+      const cancelAt = i % 3 === 0 ? random(bytes) : Number.POSITIVE_INFINITY;
+      const stream = client.request({
+        ':method': 'POST',
+        ':path': i % 5 === 0 ? '/late' : '/echo',
+      });
+      stream.on('error', () => {});
+      let received = 0;
+      stream.on('data', (piece: Buffer) => {
+        received += piece.every((byte) => byte === i % 256) ? piece.length : Number.NaN;
+        if (received > cancelAt) stream.close(constants.NGHTTP2_CANCEL);
+      });
+      stream.end(Buffer.alloc(bytes, i % 256));
+      if (cancelAt < 500) stream.close(constants.NGHTTP2_CANCEL);
+      await once(stream, 'close');
+      return stream.rstCode === constants.NGHTTP2_CANCEL || received === bytes;
+    };
+    const outcomes: boolean[] = [];
+    for (let round = 0; round < 10; round++) {
+      const calls = Array.from({ length: 40 }, (_, i) => call(round * 40 + i));
+      outcomes.push(...(await Promise.all(calls)));
+    }
+    expect(outcomes.filter((isRight) => !isRight)).toEqual([]);
+    await expect.poll(() => served.sessions.map(({ callCount }) => callCount)).toEqual([0]);
+    client.close();
+  });
+
   it('is one for any client of HTTP/2: many calls at a time, large and small, both ways', async () => {
     await using served = await serveEcho();
     const client = connect(`http://127.0.0.1:${served.port}`, { settings: { headerTableSize: 0 } });
