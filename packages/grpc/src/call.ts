@@ -10,6 +10,7 @@ import type { RequestHeaders } from './http2/headers.ts';
 import type { FieldList } from './http2/hpack/encoder.ts';
 import type { Field } from './http2/hpack/static-table.ts';
 import type { Stream, StreamHandler } from './http2/stream.ts';
+import { rawContentsAt } from './infer/request.ts';
 import type { EncodedPieces } from './infer/response.ts';
 import type { CompressionLevel, GrpcSettings } from './options.ts';
 import { type CallStatus, encodeStatusMessage, STATUS, statusOf } from './status.ts';
@@ -59,7 +60,7 @@ export class Call implements StreamHandler {
     this.headers = headers;
     this.#stream = stream;
     this.#settings = settings;
-    this.#reader = new MessageReader(settings.maxMessageBytes);
+    this.#reader = new MessageReader(settings.maxMessageBytes, rawContentsAt);
     this.#encoding = headers['grpc-encoding'] ?? 'identity';
     this.#replyEncoding = replyEncoding(headers, settings);
     const timeoutMs = timeoutMsOf(headers['grpc-timeout']);

@@ -1,6 +1,7 @@
 /** Messages on a stream of bytes: each behind one byte that tells whether it is compressed, and four that give its length. */
 import { promisify } from 'node:util';
 import { deflate, gunzip, gzip, inflate } from 'node:zlib';
+import { messageMemory } from '@nereid/serving';
 import { GrpcError } from './errors.ts';
 
 const PREFIX_BYTES = 5;
@@ -21,13 +22,18 @@ export interface FramedMessage {
 /** Cuts pieces as they come into messages. A message that came in one piece is a view of it. */
 export class MessageReader {
   readonly #maxBytes: number;
+  readonly #tensorsAt: (start: Buffer) => number;
   /** What has come of the message under way: fewer bytes than its prefix, or memory for the whole of it. */
   #partial: Buffer = NOTHING;
   #held = 0;
 
-  /** @param maxBytes  longest message */
-  constructor(maxBytes: number) {
+  /**
+   * @param maxBytes  longest message
+   * @param tensorsAt  tells of the first bytes of a message that comes in pieces where in it the tensors begin, so that they are laid aligned; 0 when it cannot
+   */
+  constructor(maxBytes: number, tensorsAt: (start: Buffer) => number = () => 0) {
     this.#maxBytes = maxBytes;
+    this.#tensorsAt = tensorsAt;
   }
 
   /** Whether a message has begun and not ended. */
@@ -54,10 +60,15 @@ export class MessageReader {
       messages.push(messageOf(bytes.subarray(0, needed)));
       return bytes.subarray(needed);
     }
-    // Untouched pages of a large allocation cost nothing, so announcing much and sending little is no attack.
-    this.#partial = Buffer.allocUnsafeSlow(needed);
+    this.#partial = this.#memoryFor(bytes, needed);
     this.#held = bytes.copy(this.#partial);
     return NOTHING;
+  }
+
+  /** @param bytes  what has come of the message */
+  #memoryFor(bytes: Buffer, needed: number): Buffer {
+    const { bytes: start, isCompressed } = messageOf(bytes);
+    return messageMemory(needed, isCompressed ? 0 : PREFIX_BYTES + this.#tensorsAt(start));
   }
 
   #add(bytes: Buffer, messages: FramedMessage[]): Buffer {

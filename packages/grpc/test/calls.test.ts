@@ -1,5 +1,5 @@
 import grpc from '@grpc/grpc-js';
-import { encodeBytes } from '@nereid/core';
+import { encodeBytes, InferenceServerError } from '@nereid/core';
 import { HoldingEngine } from '@nereid/testing';
 import { describe, expect, it } from 'vitest';
 import { addSubRequest, f32, HealthService, serve, unary } from './fixture.ts';
@@ -118,6 +118,22 @@ describe('ModelInfer', () => {
       raw_input_contents: [values],
     });
     expect(messages[0].raw_output_contents[0].equals(values)).toBe(true);
+  });
+
+  it('lays raw contents that come in pieces aligned, whatever stands before them', async () => {
+    const holding = new HoldingEngine();
+    await using served = await serve({ wrap: holding.wrap });
+    const values = Buffer.alloc(400_000, 'x');
+    for (const id of ['', 'a', 'ab', 'abc']) {
+      const inputs = [{ name: 'x', datatype: 'FP32', shape: [100_000] }];
+      const call = served.unary('ModelInfer', { model_name: 'id_fp32', id, inputs, raw_input_contents: [values] });
+      const request = await holding.next();
+      const data = request.inputs[0]?.data;
+      expect([data?.byteLength, (data?.byteOffset ?? 1) % 16]).toEqual([values.length, 0]);
+      expect(values.equals(data ?? Buffer.alloc(0))).toBe(true);
+      request.fail(new InferenceServerError('INTERNAL', 'seen'));
+      expect((await call).code).toBe('INTERNAL');
+    }
   });
 
   it.each([

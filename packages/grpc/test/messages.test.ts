@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { GrpcError } from '../src/errors.ts';
 import { MessageReader, prefixOf } from '../src/framing.ts';
-import { DEFAULT_LIMITS, decodeInferRequest } from '../src/infer/request.ts';
+import { DEFAULT_LIMITS, decodeInferRequest, rawContentsAt } from '../src/infer/request.ts';
 import { encodeInferResponse, encodeStreamError, encodeStreamResponse } from '../src/infer/response.ts';
 import { messageType } from '../src/schema.ts';
 
@@ -46,6 +46,27 @@ describe('a request', () => {
         ).toEqual(inputs.map(({ name, datatype: kind, shape: dims, data }) => [name, kind, dims, [...data]]));
       }),
     );
+  });
+
+  it('tells by its first bytes where its raw contents begin, or that they do not tell', () => {
+    fc.assert(
+      fc.property(tensors, fc.array(fc.string()), fc.nat(3000), (inputs, outputs, length) => {
+        const type = messageType('inference.ModelInferRequest');
+        const contents = Buffer.alloc(3000, 0xff);
+        const fields = {
+          modelName: 'm',
+          inputs: inputs.map(({ name }) => ({ name })),
+          outputs: outputs.map((name) => ({ name })),
+        };
+        const whole = Buffer.from(type.encode({ ...fields, rawInputContents: [contents] }).finish());
+        const at = whole.length - contents.length;
+        // The contents are told as soon as the length before them is there.
+        expect([0, at]).toContain(rawContentsAt(whole.subarray(0, length)));
+        expect(rawContentsAt(whole.subarray(0, at))).toBe(at);
+        expect(rawContentsAt(Buffer.from(type.encode(fields).finish()))).toBe(0);
+      }),
+    );
+    fc.assert(fc.property(bytes, (body) => rawContentsAt(body) <= body.length));
   });
 
   it('of any bytes is read or refused, and never anything else', () => {

@@ -4,6 +4,7 @@
  */
 import { IncomingMessage } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { messageMemory } from '@nereid/serving';
 import { HttpError } from './errors.ts';
 import { SIZE_ADVICE } from './options.ts';
 
@@ -17,6 +18,8 @@ export interface ReadJob {
   readonly maxBytes: number;
   /** Last sentence of the refusal of a longer body. Default: which flag raises the limit. */
   readonly advice?: string;
+  /** Where in the body the tensors begin: of a body in pieces they are laid aligned. Default 0. */
+  readonly tensorsAt?: number;
   readonly sink: BodySink;
 }
 
@@ -145,7 +148,7 @@ class BodyReader {
     const pieces = this.#pieces;
     this.#pieces = [];
     this.#isDone = true;
-    const whole = Buffer.allocUnsafeSlow(this.#received);
+    const whole = messageMemory(this.#received, this.#job.tensorsAt);
     let at = 0;
     let turnsAt = JOIN_BYTES;
     for (const piece of pieces) {
@@ -162,8 +165,7 @@ class BodyReader {
       this.#finish(piece);
       return;
     }
-    // Untouched pages of a large allocation cost nothing, so announcing much and sending little is no attack.
-    this.#whole ??= Buffer.allocUnsafeSlow(expected);
+    this.#whole ??= messageMemory(expected, this.#job.tensorsAt);
     piece.copy(this.#whole, this.#received);
     this.#received += piece.length;
     if (this.#received === expected) this.#finish(this.#whole);

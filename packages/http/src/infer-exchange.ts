@@ -76,7 +76,8 @@ export class InferExchange implements Responder, BodySink, Watcher {
       watchClient(this.#message.socket, this);
       this.#contentEncoding = contentEncodingOf(headers['content-encoding']);
       this.#headerLength = headerLengthOf(headers['inference-header-content-length']);
-      readBody(this.#message, { maxBytes: this.#maxBytes(), sink: this });
+      const tensorsAt = this.#headerLength ?? 0;
+      readBody(this.#message, { maxBytes: this.#maxBytes(), tensorsAt, sink: this });
     } catch (thrown) {
       this.refuse(thrown);
     }

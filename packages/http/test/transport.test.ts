@@ -148,6 +148,33 @@ describe.each([
     expect(statuses(await exchange(socket, /HTTP\/1\.1[\s\S]*HTTP\/1\.1[\s\S]*\]\}\]\}$/))).toEqual([200, 200]);
   });
 
+  it.each(['Content-Length', 'Transfer-Encoding'])(
+    'lays the tensors of a body in pieces aligned, whatever stands before them (%s)',
+    async (framing) => {
+      const holding = new HoldingEngine();
+      await using served = await serve({ factory, wrap: holding.wrap });
+      for (const id of ['', 'a', 'ab', 'abc']) {
+        const blob = Buffer.alloc(9_000_000, id || '0');
+        const header = { id, inputs: [binaryInput('x', 'FP32', [blob.length / 4], blob.length)] };
+        const { body, headers } = binaryBody(header, blob);
+        const socket = await open(served);
+        const length = framing === 'Content-Length' ? `${framing}: ${body.length}` : `${framing}: chunked`;
+        const marks = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+        socket.write(head([length, ...marks], '/v2/models/id_fp32/infer'));
+        const isChunked = framing !== 'Content-Length';
+        if (isChunked) socket.write(`${body.length.toString(16)}\r\n`);
+        socket.write(body);
+        if (isChunked) socket.write('\r\n0\r\n\r\n');
+        const request = await holding.next();
+        const data = request.inputs[0]?.data;
+        expect([data?.byteLength, (data?.byteOffset ?? 1) % 16]).toEqual([blob.length, 0]);
+        expect(blob.equals(data ?? Buffer.alloc(0))).toBe(true);
+        request.fail(new InferenceServerError('INTERNAL', 'seen'));
+        socket.destroy();
+      }
+    },
+  );
+
   it("reads the bodies of fastify's calls too, whenever they come", async () => {
     await using served = await serve({ factory });
     const socket = await open(served);

@@ -138,6 +138,27 @@ export function addressOf(body: Buffer): {
   return address;
 }
 
+/** What stands before the contents of a request that somebody means: its names, shapes and parameters. */
+const FIELDS_BEFORE_CONTENTS = 1000;
+
+/**
+ * Where the first raw contents of a request begin.
+ * @param start  the first bytes of the message
+ * @returns their offset in the message; 0 when `start` does not tell
+ */
+export function rawContentsAt(start: Buffer): number {
+  const reader = new WireReader(start, new FieldBudget(FIELDS_BEFORE_CONTENTS));
+  try {
+    for (let field = reader.next(); field !== 0; field = reader.next()) {
+      if (field !== REQUEST.rawContents || reader.wireType !== WIRE.bytes) reader.skip();
+      else if (reader.varint() > 0) return reader.position;
+    }
+  } catch {
+    // It goes on behind `start`, or is no request, which whoever reads the whole of it tells.
+  }
+  return 0;
+}
+
 function readMessage(reader: WireReader, limits: InferLimits): Message {
   const message: Message = {
     modelName: '',

@@ -27,6 +27,11 @@ export class WireReader {
     this.#end = range.end;
   }
 
+  /** Offset in the bytes of what is read next. */
+  get position(): number {
+    return this.#position;
+  }
+
   get isAtEnd(): boolean {
     return this.#position >= this.#end;
   }
