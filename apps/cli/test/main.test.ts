@@ -33,6 +33,7 @@ describe('help', () => {
       ['--exit-timeout-secs', '--http-headers-timeout-ms'],
       ['--model-repository', 'Usage'],
     ],
+    [['--help', 'NEREID_HTTP_PORT'], ['--http-port=N'], ['--http-address', 'gRPC:']],
     [['--help', 'ping'], ['gRPC:', '--grpc-keepalive-time', '--grpc-http2-max-ping-strikes=N'], ['HTTP:']],
     [['--help', 'json', 'schema'], ['Process:', '--config=FILE'], ['--log-format']],
     [['--help=gRPC', '--id=x'], ['gRPC:', '--grpc-port'], ['--metrics-port']],

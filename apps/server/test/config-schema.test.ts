@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { configSchema } from '../src/index.ts';
 
 const schema = new Ajv({ allowUnionTypes: true }).compile(configSchema());
@@ -16,6 +17,11 @@ test('the published schema is that of the table (vitest run -u writes it anew)',
 });
 
 describe('the schema', () => {
+  test('takes the example of the documentation', () => {
+    const page = readFileSync(new URL('../../../docs/options.md', import.meta.url), 'utf8');
+    expect(schema(parse(/```yaml\n(.*?)```/s.exec(page)?.[1] ?? ''))).toBe(true);
+  });
+
   test.each([
     [{}],
     [{ $schema: 'config.schema.json', 'model-repository': 'models', 'http-port': 0, 'exit-on-error': true }],

@@ -20,6 +20,7 @@ import {
   type Node,
   parseDocument,
   type Scalar,
+  type YAMLMap,
 } from 'yaml';
 import { UsageError } from '../errors.ts';
 import type { Layer, Setting } from './layer.ts';
@@ -112,8 +113,7 @@ class ConfigFile {
   }
 
   /** `key=value` for each value of a map, `name,key=value` for those of a map in it. */
-  #pairs(word: string, node: Content, form: MapForm, depth = 1): readonly string[] {
-    if (!isMap(node)) return [];
+  #pairs(word: string, node: YAMLMap, form: MapForm, depth = 1): readonly string[] {
     return node.items.flatMap(({ key, value }) => {
       const name = this.#text(word, key as Content) ?? '';
       const content = this.#resolved(value as Content);

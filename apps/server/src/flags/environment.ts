@@ -12,7 +12,7 @@ const VARIABLES = new Map([...SPELLINGS].map(([spelling, name]) => [variableOf(s
 const OTHERS = new Set(['NEREID_DEBUG', 'NEREID_LIBTORCH', 'NEREID_PYTHON', 'NEREID_CUDA']);
 
 /** Name of the variable of an option. */
-function variableOf(spelling: string): string {
+export function variableOf(spelling: string): string {
   return PREFIX + spelling.replaceAll('-', '_').toUpperCase();
 }
 

@@ -1,3 +1,4 @@
+import { variableOf } from './environment.ts';
 import { FLAGS, type Flag, type FlagGroup } from './table.ts';
 
 const GROUPS: readonly FlagGroup[] = [
@@ -14,7 +15,7 @@ const GROUPS: readonly FlagGroup[] = [
 export interface HelpOptions {
   /** Whether options without effect are told too. Default false. */
   readonly all?: boolean;
-  /** Tells only options whose name, alias, group or text has these words, those without effect included; '' tells as without it. */
+  /** Tells only options whose name, alias, variable, group or text has these words, those without effect included; '' tells as without it. */
   readonly term?: string;
 }
 
@@ -34,7 +35,7 @@ function groupHelp(group: FlagGroup, term: string): string {
 
 /** Every word of the term must occur. */
 function matches(name: string, { alias = '', group, help }: Flag, term: string): boolean {
-  const text = `--${name} --${alias} ${group} ${help}`.toLowerCase();
+  const text = `--${name} --${alias} ${variableOf(name)} ${group} ${help}`.toLowerCase();
   return term
     .toLowerCase()
     .split(/\s+/)
