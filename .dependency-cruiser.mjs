@@ -19,7 +19,7 @@ const MAY_IMPORT = {
   serving: ['core', 'model-config', 'repository', 'batching'],
   http: ['core', 'model-config', 'protocol', 'serving', 'shared-memory'],
   grpc: ['core', 'model-config', 'serving', 'shared-memory'],
-  client: ['core', 'protocol'],
+  client: ['core', 'model-config', 'protocol', 'grpc'],
   'http-docs': [],
   metrics: ['core', 'serving'],
   tracing: ['core'],
@@ -57,7 +57,12 @@ export default {
       from: { path: '^(packages|apps)/([^/]+)/src' },
       to: {
         path: '^(packages|apps|native)/',
-        pathNot: ['^$1/$2/', '^(packages|apps)/[^/]+/(dist|src)/index', '^native/(loader\\.js|binding\\.d\\.ts|lib/)'],
+        pathNot: [
+          '^$1/$2/',
+          '^(packages|apps)/[^/]+/(dist|src)/index',
+          '^packages/grpc/(dist|src)/messages',
+          '^native/(loader\\.js|binding\\.d\\.ts|lib/)',
+        ],
       },
     },
     {

@@ -1,2 +1,3 @@
+export * from './grpc/index.ts';
 export * from './http/index.ts';
-export { type NodeTransportOptions, nodeTransport, type TlsOptions } from './node/transport.ts';
+export { type NodeTransportOptions, nodeTransport } from './node/transport.ts';

@@ -15,10 +15,12 @@ import {
 } from '../src/index.ts';
 import { type Served, serve } from './fixture.ts';
 
-type MakeClient = (served: Pick<Served, 'url'>, options?: ClientOptions) => InferenceClient;
+type MakeClient = (served: Pick<Served, 'url' | 'grpcUrl'>, options?: ClientOptions) => InferenceClient;
 
 const a = tensor({ name: 'a', datatype: 'FP32', shape: [1, 3], values: [0, 1, 2] });
 const b = tensor({ name: 'b', datatype: 'FP32', shape: [1, 3], values: Float32Array.of(1, 1, 1) });
+/** As each protocol expects it. */
+const KEY = { key: 'secret', 'triton-grpc-protocol-key': 'secret' };
 const addSub: InferRequest = { model: 'addsub', inputs: [a, b] };
 
 /** Values of each datatype, as they are given and as they come back. */
@@ -304,7 +306,10 @@ export function runClientSuite(makeClient: MakeClient): void {
     });
 
     it('of nobody who listens say so, and are sent again', async () => {
-      await using other = makeClient({ url: 'http://127.0.0.1:2' }, { retry: { attempts: 3, baseDelayMs: 1 } });
+      await using other = makeClient(
+        { url: 'http://127.0.0.1:2', grpcUrl: 'grpc://127.0.0.1:2' },
+        { retry: { attempts: 3, baseDelayMs: 1 } },
+      );
       const error = await failureOf(other.infer(addSub));
       expect(error).toMatchObject({ reason: 'connection', code: 'UNAVAILABLE', isNotTaken: true, status: undefined });
     });
@@ -341,12 +346,12 @@ export function runClientSuite(makeClient: MakeClient): void {
 
   it('sends its headers with every call, and those of the call', async () => {
     await using restricted = await serve({
-      restrictedApis: [{ categories: ['inference'], key: 'key', value: 'secret' }],
+      restricted: [{ categories: ['inference'], key: 'key', value: 'secret' }],
     });
     await using open = makeClient(restricted, { retry: { attempts: 1 } });
     expect(await failureOf(open.infer(addSub))).toMatchObject({ reason: 'refused' });
-    expect((await open.infer(addSub, { headers: { key: 'secret' } })).modelName).toBe('addsub');
-    await using keyed = makeClient(restricted, { headers: { key: 'secret' } });
+    expect((await open.infer(addSub, { headers: KEY })).modelName).toBe('addsub');
+    await using keyed = makeClient(restricted, { headers: KEY });
     expect((await keyed.infer(addSub)).modelName).toBe('addsub');
   });
 

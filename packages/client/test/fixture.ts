@@ -12,6 +12,7 @@ import {
   type LogControl,
   type LogSettings,
 } from '@nereid/core';
+import { type GrpcAddress, type GrpcOptions, GrpcServer } from '@nereid/grpc';
 import { createServerFactory, type NereidHttpOptions, nereidHttp } from '@nereid/http';
 import { ModelRepository } from '@nereid/repository';
 import { createEngine, type InferenceEngine } from '@nereid/serving';
@@ -70,15 +71,24 @@ const clock = { nowMicros: () => performance.now() * 1000, at: () => ({ cancel()
 export interface Served extends AsyncDisposable {
   readonly engine: InferenceEngine;
   readonly url: string;
+  readonly grpcUrl: string;
 }
 
 export type ServeOptions = Partial<NereidHttpOptions> & {
+  /** Calls that take a key, over both protocols. */
+  readonly restricted?: NereidHttpOptions['restrictedApis'];
+  readonly responseCompression?: GrpcOptions['responseCompression'];
+  /** Where gRPC listens; default: a free port. */
+  readonly grpcPlace?: GrpcAddress;
+  readonly tls?: { readonly cert: string; readonly key: string };
   /** Stands between the front ends and the engine. */
   readonly wrap?: (engine: InferenceEngine) => InferenceEngine;
 };
 
 /** Serves the models over sockets of 127.0.0.1. */
-export async function serve({ wrap = (engine) => engine, ...rest }: ServeOptions = {}): Promise<Served> {
+export async function serve(options: ServeOptions = {}): Promise<Served> {
+  const { wrap = (engine) => engine, restricted = [], responseCompression = 'none', tls, ...more } = options;
+  const { grpcPlace = { host: '127.0.0.1', port: 0 }, ...rest } = more;
   const root = mkdtempSync(join(tmpdir(), 'nereid-client-'));
   writeRepository(root);
   const models = {
@@ -95,24 +105,38 @@ export async function serve({ wrap = (engine) => engine, ...rest }: ServeOptions
   const config = parseTraceConfig({ settings: [`triton,file=${join(root, 'trace.json')}`] });
   const tracer = await createTracer({ config, clock });
   const front = {
+    ...(tls && { tls }),
     engine,
     tracer,
     log: new Log(),
     sharedMemory: new SharedMemoryRegions({ isEnabled: true }),
     allowWeightUpdates: true,
+    restrictedApis: restricted,
     ...rest,
   };
+  const grpc = new GrpcServer({
+    engine,
+    tracer,
+    log: front.log,
+    sharedMemory: front.sharedMemory,
+    restrictedProtocols: restricted,
+    responseCompression,
+    ...(tls && { tls }),
+  });
+  const grpcPort = await grpc.listen(grpcPlace);
   const app = fastify({ serverFactory: createServerFactory(front) });
   await app.register(nereidHttp, front);
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   const dispose = async () => {
     app.server.closeAllConnections();
     await app.close();
+    grpc.abort();
+    await grpc.close();
     await serving.stop();
     await tracer.close();
     rmSync(root, { recursive: true, force: true });
   };
-  return { engine, url, [Symbol.asyncDispose]: dispose };
+  return { engine, url, grpcUrl: `grpc://127.0.0.1:${grpcPort}`, [Symbol.asyncDispose]: dispose };
 }
 
 export interface Scripted extends AsyncDisposable {

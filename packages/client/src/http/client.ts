@@ -14,6 +14,7 @@ import {
 } from '@nereid/protocol';
 import { Deadline } from '../deadline.ts';
 import { ClientError, readAnswer, usageError } from '../errors.ts';
+import { connectionFailure } from '../failure.ts';
 import { assertSendable, type InferRequest, InferResult, parametersOf, wantedOf } from '../infer.ts';
 import {
   addressOf,
@@ -47,7 +48,7 @@ import {
   readTraceSettings,
 } from './documents.ts';
 import { eventData } from './events.ts';
-import { connectionFailure, errorOf, refusalOf } from './failure.ts';
+import { errorOf, refusalOf } from './refusal.ts';
 import { fetchTransport, type HttpReply, type HttpTransport } from './transport.ts';
 
 export interface HttpClientOptions extends ClientOptions {

@@ -1,4 +1,4 @@
-/** From what went wrong with an exchange to a `ClientError`. */
+/** Answers other than 200 as errors. */
 import type { ErrorCode } from '@nereid/core';
 import { ClientError } from '../errors.ts';
 import type { HttpReply } from './transport.ts';
@@ -65,47 +65,4 @@ function retryAfterOf(value: string | undefined): number | undefined {
   if (value === undefined) return undefined;
   const delayMs = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
   return Number.isNaN(delayMs) ? undefined : Math.max(delayMs, 0);
-}
-
-/** Codes of Node, also of Deno and Bun, for a connection that was never made. */
-const NOT_CONNECTED: ReadonlySet<unknown> = new Set([
-  'ECONNREFUSED',
-  'ConnectionRefused',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENOENT',
-  'UND_ERR_CONNECT_TIMEOUT',
-]);
-
-/** Of an exchange that brought no answer, or only a part of one. */
-export function connectionFailure(thrown: unknown, server: string): ClientError {
-  const { code, message } = failureOf(thrown);
-  return new ClientError({
-    reason: 'connection',
-    code: 'UNAVAILABLE',
-    summary:
-      code === 'ECONNREFUSED' || code === 'ConnectionRefused'
-        ? `nothing listens at ${server}`
-        : code === 'ENOTFOUND' || code === 'EAI_AGAIN'
-          ? `the host of ${server} is unknown`
-          : `the connection to ${server} failed: ${message}`,
-    advice: NOT_CONNECTED.has(code) ? 'is the server running, and the URL right?' : undefined,
-    isNotTaken: NOT_CONNECTED.has(code),
-    cause: thrown,
-  });
-}
-
-interface Failure {
-  readonly code: unknown;
-  readonly message: string;
-}
-
-/** The innermost error, which knows the most. A name with several addresses fails with one for each; the first stands for them. */
-function failureOf(thrown: unknown): Failure {
-  if (thrown instanceof AggregateError && thrown.errors.length > 0) return failureOf(thrown.errors[0]);
-  if (!(thrown instanceof Error)) return { code: undefined, message: String(thrown) };
-  if (thrown.cause instanceof Error) return failureOf(thrown.cause);
-  return { code: 'code' in thrown ? thrown.code : undefined, message: thrown.message };
 }
