@@ -12,7 +12,7 @@ import { startQuietly } from './server.ts';
 let server: Awaited<ReturnType<typeof startQuietly>>;
 
 beforeAll(async () => {
-  server = await startQuietly([examples, testModel('golden_repository')]);
+  server = await startQuietly([examples, testModel('golden_repository')], ['grpc-port=0']);
 }, 60_000);
 
 afterAll(() => server.stop());
@@ -239,6 +239,36 @@ describe('outputs', () => {
     const stdout = await answered(['mlp', '--random', '--raw-json']);
     expect(stdout.trimEnd()).not.toContain('\n');
     expect(JSON.parse(stdout)).toMatchObject({ model_name: 'mlp', outputs: [{ datatype: 'FP32', shape: [1, 10] }] });
+  });
+});
+
+describe('over gRPC', () => {
+  const overGrpc = (...argv: readonly string[]) => nereid(['infer', ...argv, '--url', `grpc://${server.grpcPlace}`]);
+
+  it('the answer is the same as over HTTP', async () => {
+    const argv = ['mlp', '--random', '--seed', '5', '--batch', '3', '--output', 'OUTPUT__0'];
+    const { code, stdout, stderr } = await overGrpc(...argv);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stable(stdout)).toBe(await answered(argv));
+    const named = await nereid(['infer', ...argv, '--protocol', 'grpc', '--url', String(server.grpcPlace)]);
+    expect(stable(named.stdout)).toBe(stable(stdout));
+  });
+
+  it('failures of the server are shown as they are', async () => {
+    const { code, stderr } = await overGrpc('nope', '--random');
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringContaining("the server answered NOT_FOUND: Request for unknown model: 'nope' is not found"),
+    });
+  });
+
+  it.each([
+    [['--raw-json'], 'requests and answers as JSON are for HTTP; gRPC has none'],
+    [['--protocol', 'http'], 'is not for --protocol http; leave one of them out'],
+  ])('%j is refused', async (argv, message) => {
+    const { code, stderr } = await overGrpc('mlp', '--random', ...argv);
+    expect(code).toBe(2);
+    expect(stderr).toContain(message);
   });
 });
 

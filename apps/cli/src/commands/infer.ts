@@ -2,7 +2,8 @@ import { type Command, Option } from 'commander';
 import { type CommandContext, examples, version, wholeNumber } from './command.ts';
 
 export interface InferOptions {
-  readonly url: string;
+  readonly url?: string;
+  readonly protocol?: 'http' | 'grpc';
   readonly modelVersion?: string;
   readonly input: readonly string[];
   readonly json?: string;
@@ -22,7 +23,10 @@ export function addInferCommand(program: Command, { io, exit }: CommandContext):
     .summary('send one inference request to a server')
     .description('Sends one inference request to a running server and shows what comes back.')
     .argument('<model>', 'name of the model')
-    .option('--url <url>', 'address of the server', 'http://127.0.0.1:8000')
+    .option('--url <url>', 'address of the server (default: http://127.0.0.1:8000, or grpc://127.0.0.1:8001)')
+    .addOption(
+      new Option('--protocol <name>', 'what to speak (default: as the address says)').choices(['http', 'grpc']),
+    )
     .addOption(new Option('--model-version <n>', 'version of the model (default: the latest)').argParser(version))
     .option('--input <name=value>', 'an input: FILE.npy, FILE.json or JSON text; may be repeated', collect, [])
     .addOption(
@@ -43,6 +47,7 @@ export function addInferCommand(program: Command, { io, exit }: CommandContext):
       examples(
         'nereid infer mlp --random',
         'nereid infer mlp --random --batch 8 --seed 1',
+        'nereid infer mlp --random --url grpc://127.0.0.1:8001',
         'nereid infer mlp --input INPUT__0=features.npy --output-dir results',
         'nereid infer sentiment --input \'text=["good", "bad"]\'',
         'echo \'{"a": [1, 2], "b": [3, 4]}\' | nereid infer addsub --json - --raw-json',

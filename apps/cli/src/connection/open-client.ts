@@ -1,4 +1,4 @@
-import { ClientError, HttpClient, nodeTransport } from '@nereid/client';
+import { ClientError, GrpcClient, HttpClient, type InferenceClient, nodeTransport } from '@nereid/client';
 import { CliError } from '../errors.ts';
 
 export interface ServerAddress {
@@ -7,9 +7,24 @@ export interface ServerAddress {
   readonly timeoutMs: number;
 }
 
-/** Makes calls to one server, ends the connection after them, and says in words why they fail. */
-export async function withServer<T>(address: ServerAddress, work: (client: HttpClient) => Promise<T>): Promise<T> {
-  const client = openHttp(address);
+/** Makes HTTP calls to one server, ends the connection after them, and says in words why they fail. */
+export function withServer<T>({ url, timeoutMs }: ServerAddress, work: (client: HttpClient) => Promise<T>): Promise<T> {
+  return withClient(() => new HttpClient({ url, timeoutMs, transport: nodeTransport() }), { url, work });
+}
+
+/** `withServer` over gRPC. */
+export function withGrpcServer<T>(
+  { url, timeoutMs }: ServerAddress,
+  work: (client: GrpcClient) => Promise<T>,
+): Promise<T> {
+  return withClient(() => new GrpcClient({ url, timeoutMs }), { url, work });
+}
+
+async function withClient<C extends InferenceClient, T>(
+  open: () => C,
+  { url, work }: { readonly url: string; readonly work: (client: C) => Promise<T> },
+): Promise<T> {
+  const client = opened(open, url);
   try {
     return await work(client);
   } catch (thrown) {
@@ -20,9 +35,9 @@ export async function withServer<T>(address: ServerAddress, work: (client: HttpC
 }
 
 /** @throws {CliError} `usage` when the address is none */
-function openHttp({ url, timeoutMs }: ServerAddress): HttpClient {
+function opened<C>(open: () => C, url: string): C {
   try {
-    return new HttpClient({ url, timeoutMs, transport: nodeTransport() });
+    return open();
   } catch (thrown) {
     throw new CliError('usage', `--url '${url}' is no address; give one like http://127.0.0.1:8000`, { cause: thrown });
   }

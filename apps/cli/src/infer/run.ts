@@ -1,11 +1,11 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { HttpClient, HttpInferBody, InferRequest } from '@nereid/client';
+import type { GrpcClient, HttpClient, HttpInferBody, InferenceClient } from '@nereid/client';
 import type { Tensor } from '@nereid/core';
 import { encodeInferRequest } from '@nereid/protocol';
 import { readLimited } from '@nereid/repository';
 import type { InferOptions } from '../commands/infer.ts';
-import { withServer } from '../connection/open-client.ts';
+import { withGrpcServer, withServer } from '../connection/open-client.ts';
 import { CliError } from '../errors.ts';
 import { type Io, printLine, readStream } from '../io.ts';
 import { npyFile } from '../npy/write.ts';
@@ -17,25 +17,51 @@ import { type Answer, responseText } from './report.ts';
 
 /** `nereid infer`. */
 export async function runInfer(model: string, options: InferOptions, io: Io): Promise<number> {
-  const { url, timeout, json } = options;
-  const given = json === undefined ? undefined : await readJson(json, io);
-  const target = { model, version: options.modelVersion };
-  await withServer({ url, timeoutMs: timeout * 1000 }, async (client) => {
-    if (isWholeRequest(given?.value)) {
-      await sendBody(client, { target, body: { bytes: wholeRequest(given, options) }, options, io });
-      return;
-    }
-    const metadata = knownTensors(await client.modelMetadata(target));
-    const inputs = await buildInputs(metadata, { options, values: valuesOf(given) });
-    if (options.rawJson) await sendBody(client, { target, body: bodyFor(inputs, { metadata, options }), options, io });
-    else
-      await send(
-        client,
-        { ...target, inputs, outputs: options.output, parameters: parametersOf(options) },
-        { options, io },
-      );
-  });
+  const { url, isGrpc } = addressOf(options);
+  const address = { url, timeoutMs: options.timeout * 1000 };
+  const given = options.json === undefined ? undefined : await readJson(options.json, io);
+  const job = { target: { model, version: options.modelVersion }, given, options, io };
+  if (isGrpc) await withGrpcServer(address, (client) => inferOverGrpc(client, job));
+  else await withServer(address, (client) => inferOverHttp(client, job));
   return 0;
+}
+
+interface Job {
+  readonly target: { readonly model: string; readonly version: string | undefined };
+  readonly given: JsonFile | undefined;
+  readonly options: InferOptions;
+  readonly io: Io;
+}
+
+/** @throws {CliError} `usage` when address and protocol contradict each other */
+function addressOf({ url, protocol }: InferOptions): { readonly url: string; readonly isGrpc: boolean } {
+  const isGrpc = protocol === undefined ? /^grpcs?:/.test(url ?? '') : protocol === 'grpc';
+  if (isGrpc === /^https?:/.test(url ?? '') && url?.includes('://'))
+    throw new CliError('usage', `--url ${url} is not for --protocol ${protocol}; leave one of them out`);
+  return { url: url ?? (isGrpc ? 'grpc://127.0.0.1:8001' : 'http://127.0.0.1:8000'), isGrpc };
+}
+
+async function inferOverHttp(client: HttpClient, job: Job): Promise<void> {
+  const { target, given, options, io } = job;
+  if (isWholeRequest(given?.value)) {
+    await sendBody(client, { target, body: { bytes: wholeRequest(given, options) }, options, io });
+    return;
+  }
+  const { metadata, inputs } = await prepare(client, job);
+  if (options.rawJson) await sendBody(client, { target, body: bodyFor(inputs, { metadata, options }), options, io });
+  else await send(client, inputs, job);
+}
+
+async function inferOverGrpc(client: GrpcClient, job: Job): Promise<void> {
+  if (isWholeRequest(job.given?.value) || job.options.rawJson)
+    throw new CliError('usage', 'requests and answers as JSON are for HTTP; gRPC has none');
+  const { inputs } = await prepare(client, job);
+  await send(client, inputs, job);
+}
+
+async function prepare(client: InferenceClient, { target, given, options }: Job) {
+  const metadata = knownTensors(await client.modelMetadata(target));
+  return { metadata, inputs: await buildInputs(metadata, { options, values: valuesOf(given) }) };
 }
 
 interface JsonFile {
@@ -110,12 +136,9 @@ async function sendBody(client: HttpClient, { target, body, options, io }: Sent)
   else await show({ response: client.decode(answer), elapsedMs }, { options, io });
 }
 
-async function send(
-  client: HttpClient,
-  request: InferRequest,
-  { options, io }: { readonly options: InferOptions; readonly io: Io },
-): Promise<void> {
+async function send(client: InferenceClient, inputs: readonly Tensor[], { target, options, io }: Job): Promise<void> {
   const started = performance.now();
+  const request = { ...target, inputs, outputs: options.output, parameters: parametersOf(options) };
   const response = await client.infer(request);
   await show({ response, elapsedMs: performance.now() - started }, { options, io });
 }
