@@ -96,6 +96,8 @@ export interface ServerOptions {
   readonly metrics: MetricsFrontOptions | undefined;
   /** What is traced until a client changes it. */
   readonly trace: TraceConfig;
+  /** Responses to one request that its trace tells of. */
+  readonly maxTracedResponses: number;
   readonly log: LogOptions;
   /** Whether each inference is logged as information. */
   readonly accessLog: boolean;
@@ -182,6 +184,7 @@ function checkedOptions({ values, given, files, env }: ParsedFlags): OptionsAndW
       grpc,
       metrics,
       trace: traces.trace,
+      maxTracedResponses: values['trace-max-responses'],
       log: logOptions(values, env),
       accessLog: values['access-log'],
     },

@@ -76,7 +76,8 @@ export async function startServer(
       throw new StartError(
         'failed to load all models; the errors above say why (--exit-on-error=false serves the others)',
       );
-    tracer = await createTracer({ config: options.trace, clock: time.clock, logger: log });
+    const { trace: config, maxTracedResponses: maxResponses } = options;
+    tracer = await createTracer({ config, maxResponses, clock: time.clock, logger: log });
     const frontEnds = await openFrontEnds(engine, { options, tracer }, log);
     return new Server({ engine, frontEnds, options, files, time, tracer });
   } catch (error) {

@@ -208,12 +208,14 @@ describe('options become what the server is made of', () => {
       ...['grpc-max-idle-frames=22', 'grpc-max-idle-frames-per-second=23'].map((text) => `--${text}`),
       ...['grpc-max-control-size=24', 'grpc-begin-timeout-ms=25'].map((text) => `--${text}`),
       ...['decoupled-max-streams=14', 'shared-memory-max-regions=15'].map((text) => `--${text}`),
+      '--trace-max-responses=26',
     );
     expect(warnings).toEqual([]);
     expect(options).toMatchObject({
       maxUnreleasedResponses: 13,
       maxConcurrentStreams: 14,
       maxSharedMemoryRegions: 15,
+      maxTracedResponses: 26,
       http: {
         sendTimeoutMs: 1,
         maxHeadBytes: 2,

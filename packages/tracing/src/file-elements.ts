@@ -5,10 +5,19 @@
 import type { FinishedTrace, Mark, TracedTensor } from './finished-trace.ts';
 import { tensorText } from './tensor-text.ts';
 
+/** What happens first of what happens in one moment. */
+const ORDER = [
+  ...['HTTP_RECV_START', 'GRPC_WAITREAD_START', 'HTTP_RECV_END', 'GRPC_WAITREAD_END', 'REQUEST_START', 'QUEUE_START'],
+  ...['COMPUTE_START', 'COMPUTE_INPUT_END', 'COMPUTE_OUTPUT_START', 'COMPUTE_END', 'INFER_RESPONSE_COMPLETE'],
+  ...['REQUEST_END', 'HTTP_SEND_START', 'GRPC_SEND_START', 'HTTP_SEND_END', 'GRPC_SEND_END'],
+];
+const RANKS = new Map(ORDER.map((name, rank) => [name, rank]));
+const rankOf = ({ name }: Mark) => RANKS.get(name) ?? ORDER.length;
+
 /** The elements, as JSON, separated by commas. */
 export function fileElements(trace: FinishedTrace): string {
   const { id, front, request, compute, tensors } = trace;
-  const marks = [...front, ...request, ...compute].sort((a, b) => a.micros - b.micros);
+  const marks = [...front, ...request, ...compute].sort((a, b) => a.micros - b.micros || rankOf(a) - rankOf(b));
   const elements = [
     header(trace),
     ...marks.map((mark) => ({ id, timestamps: [timestamp(mark)] })),

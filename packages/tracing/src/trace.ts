@@ -15,6 +15,8 @@ export interface TraceInit {
   readonly start: TraceStart;
   readonly clock: Pick<Clock, 'nowMicros'>;
   readonly withTensors: boolean;
+  /** Responses that are told one by one; of those beyond only the last is. */
+  readonly maxResponses: number;
   /** See `FinishedTrace`. */
   readonly context: unknown;
   /** Called once. */
@@ -22,6 +24,7 @@ export interface TraceInit {
 }
 
 const RECEIVED = { http: 'HTTP_RECV', grpc: 'GRPC_WAITREAD' } as const;
+const RESPONSE = 'INFER_RESPONSE_COMPLETE';
 const SENT = { http: 'HTTP_SEND', grpc: 'GRPC_SEND' } as const;
 
 /** A trace while its request is on its way. */
@@ -33,6 +36,7 @@ export class Trace implements RequestTrace, Responder {
   #request: InferenceRequest | undefined;
   #modelVersion: string;
   #answeredMicros = 0;
+  #responses = 0;
   #error: InferenceServerError | undefined;
   #isSending = false;
   #isEnded = false;
@@ -60,11 +64,13 @@ export class Trace implements RequestTrace, Responder {
   }
 
   respond(request: InferenceRequest, response: InferenceResponse | undefined, final: boolean): void {
+    const isTold = final || ++this.#responses <= this.#init.maxResponses;
     if (response !== undefined) {
       this.#modelVersion = response.modelVersion;
-      this.#keepTensors('TENSOR_BACKEND_OUTPUT', response.outputs);
+      if (isTold) this.#keepTensors('TENSOR_BACKEND_OUTPUT', response.outputs);
     }
     if (final) this.#answered(request);
+    else if (isTold) this.#mark(RESPONSE);
     this.#responder?.respond(request, response, final);
     if (final) this.#finishIfOver();
   }
@@ -93,7 +99,7 @@ export class Trace implements RequestTrace, Responder {
   #answered(request: InferenceRequest): void {
     this.#request = request;
     this.#answeredMicros = this.#init.clock.nowMicros();
-    this.#mark('INFER_RESPONSE_COMPLETE', this.#answeredMicros);
+    this.#mark(RESPONSE, this.#answeredMicros);
     if (request.observer !== undefined) this.#keepTensors('TENSOR_QUEUE_INPUT', request.inputs);
     if (request.dispatchedMicros > 0) this.#keepTensors('TENSOR_BACKEND_INPUT', request.inputs);
   }

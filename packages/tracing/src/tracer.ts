@@ -18,6 +18,11 @@ export interface TracerOptions {
   readonly config: TraceConfig;
   /** The engine's: times of requests are on it. */
   readonly clock: Pick<Clock, 'nowMicros'>;
+  /**
+   * Responses to one request that its trace tells of one by one, with their tensors if those are asked for; of those beyond only the last is, so that a request
+   * with endless responses has no endless trace. 1 000 by default.
+   */
+  readonly maxResponses?: number;
   /** Told what cannot be written or sent. Silent by default. */
   readonly logger?: Logger;
 }
@@ -26,9 +31,9 @@ export interface TracerOptions {
  * Makes a tracer. The packages of OpenTelemetry are only loaded for mode opentelemetry.
  * The tracer is to be closed.
  */
-export async function createTracer({ config, clock, logger = silentLogger }: TracerOptions): Promise<Tracer> {
-  const writer = await openWriter(config, { clock, logger });
-  return new Tracer({ config, clock, writer });
+export async function createTracer(options: TracerOptions): Promise<Tracer> {
+  const { config, clock, logger = silentLogger } = options;
+  return new Tracer(options, await openWriter(config, { clock, logger }));
 }
 
 /** Chooses requests, and writes their traces to a file or sends them as spans. */
@@ -36,12 +41,14 @@ export class Tracer implements RequestTracer, AsyncDisposable {
   readonly #settings: TraceSettings;
   readonly #clock: TracerOptions['clock'];
   readonly #writer: TraceWriter;
+  readonly #maxResponses: number;
   #created = 0;
 
   /** @internal use `createTracer` */
-  constructor({ config, clock, writer }: Pick<TracerOptions, 'config' | 'clock'> & { readonly writer: TraceWriter }) {
+  constructor({ config, clock, maxResponses = 1000 }: TracerOptions, writer: TraceWriter) {
     const { mode, file, values } = config;
     this.#clock = clock;
+    this.#maxResponses = maxResponses;
     this.#writer = writer;
     this.#settings = new TraceSettings({ mode, file, start: values, writer });
   }
@@ -63,6 +70,7 @@ export class Tracer implements RequestTracer, AsyncDisposable {
       start,
       clock: this.#clock,
       withTensors: this.#writer.takesTensors && counters.values.levels.includes('TENSORS'),
+      maxResponses: this.#maxResponses,
       context,
       finished: (trace) => counters.add(trace),
     });

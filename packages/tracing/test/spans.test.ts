@@ -11,6 +11,8 @@ interface Span {
   readonly traceId: Uint8Array;
   readonly spanId: Uint8Array;
   readonly parentSpanId: Uint8Array;
+  readonly traceState: string;
+  readonly status: { readonly code: number; readonly message: string };
   readonly events: readonly { readonly name: string }[];
   readonly attributes: readonly { readonly key: string; readonly value: { readonly stringValue?: string } }[];
 }
@@ -72,6 +74,7 @@ it.each([
     const to = [`opentelemetry,url=${receiver.url}`, `opentelemetry,protocol=${protocol}`];
     const server = await traced(() => ['mode=opentelemetry', 'level=TIMESTAMPS', 'rate=0', ...to]);
     await server.infer('untraced');
+    await server.infer('of a context that is none', { traceparent: `00-${'0'.repeat(32)}-b7ad6b7169203331-01` });
     await server.infer('r1', { traceparent: `00-${TRACE_ID}-b7ad6b7169203331-01`, tracestate: 'a=b' });
     await server.stop();
     receiver.close();
@@ -80,6 +83,7 @@ it.each([
     expect(receiver.spans.map(({ traceId }) => hex(traceId))).toEqual([TRACE_ID, TRACE_ID, TRACE_ID]);
     const [root, model, compute] = ['InferRequest', 'm', 'compute'].map((name) => byName.get(name));
     expect(hex(root?.parentSpanId)).toBe('b7ad6b7169203331');
+    expect(receiver.spans.map(({ traceState }) => traceState)).toEqual(['a=b', 'a=b', 'a=b']);
     expect(hex(model?.parentSpanId)).toBe(hex(root?.spanId));
     expect(hex(compute?.parentSpanId)).toBe(hex(model?.spanId));
     expect(model?.events?.map(({ name }) => name)).toEqual(['REQUEST_START', 'QUEUE_START', 'REQUEST_END']);
@@ -125,6 +129,37 @@ it('requests over gRPC have the same spans, under the span of their metadata', a
   ]);
   const id = model?.attributes.find(({ key }) => key === 'triton.request_id');
   expect(id?.value.stringValue).toBe('r2');
+  server.remove();
+});
+
+it('a request that fails says so in its spans, and one that never ran has no compute', async () => {
+  const receiver = await httpReceiver();
+  const server = await traced(() => [
+    'mode=opentelemetry',
+    'level=TIMESTAMPS',
+    'rate=1',
+    `opentelemetry,url=${receiver.url}`,
+  ]);
+  const tensor = { name: 'x', datatype: 'FP32', shape: [1, 2], data: [1, 2] };
+  await server.post('broken/infer', { inputs: [tensor] });
+  await server.post('sequences/infer', { inputs: [tensor], parameters: { sequence_id: 1 } });
+  await server.stop();
+  receiver.close();
+  const shown = receiver.spans.map(({ name, status, events }) => [
+    ...[name, status.code, status.message.replace(/.*(keyboard|START).*/s, '$1')],
+    events.map((event) => event.name).join(),
+  ]);
+  const front = 'HTTP_RECV_START,HTTP_RECV_END,INFER_RESPONSE_COMPLETE,HTTP_SEND_START,HTTP_SEND_END';
+  const request = 'REQUEST_START,QUEUE_START,REQUEST_END';
+  expect(shown.toSorted()).toEqual(
+    [
+      ['InferRequest', 2, 'keyboard', front],
+      ['broken', 2, 'keyboard', request],
+      ['compute', 2, 'keyboard', 'COMPUTE_START,COMPUTE_END'],
+      ['InferRequest', 2, 'START', front],
+      ['sequences', 2, 'START', request],
+    ].toSorted(),
+  );
   server.remove();
 });
 

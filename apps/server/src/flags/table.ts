@@ -892,6 +892,16 @@ export const FLAGS = {
     group: 'Tracing',
     help: 'Traces of requests; may be repeated. Of both modes: level=OFF|TIMESTAMPS|TENSORS, rate=N (every N-th request; default 1000), count=N (-1 for no bound), mode=triton|opentelemetry. triton,file=PATH and triton,log-frequency=N write JSON files; opentelemetry,url=URL, opentelemetry,protocol=http|grpc, opentelemetry,resource=NAME=VALUE, opentelemetry,bsp_max_queue_size=N, opentelemetry,bsp_schedule_delay=MS and opentelemetry,bsp_max_export_batch_size=N send spans.',
   },
+  'trace-max-responses': {
+    ours: true,
+    kind: 'int',
+    default: 1000,
+    min: 0,
+    max: INT_MAX,
+    unit: 'responses',
+    group: 'Tracing',
+    help: 'Responses to one request that its trace tells of one by one; of those beyond only the last is told.',
+  },
   'trace-file': {
     kind: 'string',
     default: '',
