@@ -18,6 +18,7 @@ async function bundle(file: string): Promise<string> {
     target: TARGET,
     charset: 'utf8',
     legalComments: 'none',
+    conditions: ['@nereid/source'],
     tsconfig: source('tsconfig.json'),
   });
   const [output] = outputFiles;

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { testModel } from '@nereid/testing';
 import type { Page } from 'puppeteer-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Chromium, startChromium } from '../src/chromium.ts';
@@ -12,6 +13,12 @@ import { type NereidProcess, startNereid } from '../src/nereid-process.ts';
 const EXAMPLES = fileURLToPath(new URL('../../../examples/model_repository', import.meta.url));
 const DECOUPLED = fileURLToPath(new URL('../repositories/decoupled', import.meta.url));
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+const IDENTITIES = [
+  ['more_datatypes', 'id_bf16'],
+  ['golden_repository', 'id_fp64'],
+  ['golden_repository', 'id_int64'],
+] as const;
 
 const MARKUP = `<img src=x onerror="document.title='owned'">`;
 
@@ -23,6 +30,8 @@ beforeAll(async () => {
   repository = mkdtempSync(join(tmpdir(), 'nereid-docs-'));
   for (const name of ['mlp', 'vision', 'strings'])
     cpSync(join(EXAMPLES, name), join(repository, name), { recursive: true });
+  for (const [folder, name] of IDENTITIES)
+    cpSync(join(testModel(folder), name), join(repository, name), { recursive: true });
   cpSync(join(DECOUPLED, 'repeat'), join(repository, 'repeat'), { recursive: true });
   cpSync(join(EXAMPLES, 'strings'), join(repository, `good ${MARKUP}`), { recursive: true });
   mkdirSync(join(repository, `bad ${MARKUP}`, '1'), { recursive: true });
@@ -109,6 +118,7 @@ describe('the page at /v2/docs', () => {
       [
         `bad ${MARKUP}UNAVAILABLE`,
         `good ${MARKUP}READY`,
+        ...IDENTITIES.map(([, name]) => `${name}READY`),
         'mlpREADY',
         'repeatREADY',
         'stringsREADY',
@@ -149,6 +159,39 @@ describe('the page at /v2/docs', () => {
     expect(shown.map(Math.fround)).toEqual(outputs[0]?.data.map(Math.fround));
     expect(await textOf(page, CURL)).toContain('--data-binary @request.json');
     expect(faults).toEqual([]);
+  });
+
+  test('takes and shows numbers that JSON has no form for', async () => {
+    await using opened = await open('#model/id_bf16');
+    const { page, faults } = opened;
+    await fill(page, 'Shape', '4');
+    await fill(page, 'Values, a JSON array', '[1.5, -2, 3.140625, NaN]');
+    await press(page, 'Run');
+    await page.waitForSelector('.output');
+    expect(await textOf(page, '.output pre')).toBe('[1.5, -2, 3.140625, NaN]');
+    expect(await textOf(page, '.output .hint')).toBe('1 of 4 values are no finite numbers');
+    expect(await textOf(page, CURL)).toContain('--data-binary @request.bin');
+    await page.goto(`${server.url}/v2/docs#model/id_fp64`);
+    await page.reload();
+    await fill(page, 'Shape', '3');
+    await fill(page, 'Values, a JSON array', '[NaN, -Infinity, 0.1]');
+    await press(page, 'Run');
+    await page.waitForSelector('.output');
+    expect(await textOf(page, '.output pre')).toBe('[NaN, -Infinity, 0.1]');
+    await fill(page, 'Shape', '5000000');
+    await page.select('fieldset select', 'zeros');
+    await press(page, 'Run');
+    await page.waitForFunction("document.querySelector('.status').textContent.includes('4,000,000 values at most')");
+    expect(faults).toEqual([]);
+  });
+
+  test('keeps the digits of 64-bit integers both ways', async () => {
+    await using opened = await open('#model/id_int64');
+    await fill(opened.page, 'Shape', '2');
+    await fill(opened.page, 'Values, a JSON array', '[9007199254740993, -9223372036854775808]');
+    await press(opened.page, 'Run');
+    await opened.page.waitForSelector('.output');
+    expect(await textOf(opened.page, '.output pre')).toBe('[9007199254740993, -9223372036854775808]');
   });
 
   test('shows what the server says of a wrong shape, and what is wrong with a field before it is sent', async () => {

@@ -1,7 +1,8 @@
 /** The curl command of what the form says, to be copied; a long body to be saved beside it. */
 
-import { BODY_FILE, type CurlCall, curlCommand, isInline } from './curl.ts';
+import { bodyFile, type CurlCall, curlCommand, isInline } from './curl.ts';
 import { block, button, element } from './dom.ts';
+import type { Body } from './infer-body.ts';
 
 export interface CommandView {
   readonly node: HTMLElement;
@@ -11,13 +12,13 @@ export interface CommandView {
 export function commandView(): CommandView {
   const text = block('The same with curl', '');
   const told = element('span', { role: 'status', class: 'hint' });
-  let body = '';
+  let body: Body | undefined;
   const copy = button('Copy', () => {
     copyText(text.textContent ?? '').then((answer) => {
       told.textContent = answer;
     });
   });
-  const save = button(`Save ${BODY_FILE}`, () => saveFile(BODY_FILE, body));
+  const save = button('', () => body && saveFile(body));
   return {
     node: element(
       'details',
@@ -27,9 +28,10 @@ export function commandView(): CommandView {
       element('p', { class: 'actions' }, copy, save, told),
     ),
     show(call) {
-      body = call?.body ?? '';
+      body = call?.body;
       text.textContent = call === undefined ? '' : curlCommand(call);
-      save.hidden = isInline(body);
+      save.hidden = body === undefined || isInline(body);
+      save.textContent = body === undefined ? '' : `Save ${bodyFile(body)}`;
       told.textContent = '';
     },
   };
@@ -45,8 +47,8 @@ async function copyText(text: string): Promise<string> {
   }
 }
 
-function saveFile(name: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: 'application/json' }));
-  element('a', { href: url, download: name }).click();
+function saveFile(body: Body): void {
+  const url = URL.createObjectURL(new Blob([body.head, ...body.blobs]));
+  element('a', { href: url, download: bodyFile(body) }).click();
   URL.revokeObjectURL(url);
 }

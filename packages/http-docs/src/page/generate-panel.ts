@@ -1,10 +1,10 @@
 /** Plain JSON in, one answer or a stream of them out. */
 import { commandView } from './command-view.ts';
 import { block, button, element, labelled } from './dom.ts';
-import { jsonProblem } from './infer-body.ts';
+import { jsonProblem } from './json.ts';
 import type { ShownModel } from './model.ts';
 import { outcome } from './outcome.ts';
-import { describe } from './server.ts';
+import { describe, jsonBody } from './server.ts';
 import { elementCount, fillText, firstShape } from './tensors.ts';
 
 export function generatePanel({ server, path, metadata }: ShownModel): Node {
@@ -15,7 +15,7 @@ export function generatePanel({ server, path, metadata }: ShownModel): Node {
   const showCommand = () =>
     command.show({
       url: `${location.origin}${path}/generate_stream`,
-      body: body.value,
+      body: jsonBody(body.value),
       headers: server.extraHeaders(),
       isStream: true,
     });
@@ -23,15 +23,15 @@ export function generatePanel({ server, path, metadata }: ShownModel): Node {
 
   let running: AbortController | undefined;
   const once = async (signal: AbortSignal) => {
-    const reply = await server.call({ path: `${path}/generate`, body: body.value, signal });
-    result.answered(reply, (text) => [block('Answer', pretty(text))]);
+    const reply = await server.call({ path: `${path}/generate`, body: jsonBody(body.value), signal });
+    result.answered(reply, ({ text }) => [block('Answer', pretty(text))]);
   };
   const stream = async (signal: AbortSignal) => {
     const start = performance.now();
     const list = element('ol', { class: 'events', 'aria-label': 'Events' });
     result.add(list);
     let count = 0;
-    for await (const event of server.events({ path: `${path}/generate_stream`, body: body.value, signal })) {
+    for await (const event of server.events({ path: `${path}/generate_stream`, body: jsonBody(body.value), signal })) {
       const time = `${(performance.now() - start).toFixed(1)} ms`;
       list.append(
         element('li', {}, element('span', { class: 'type' }, time), block(`Event ${++count}`, pretty(event))),

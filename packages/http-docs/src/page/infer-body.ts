@@ -1,4 +1,8 @@
-/** The body of an inference: names and shapes as JSON, values as the person wrote them. */
+/** The body of an inference: names and shapes as JSON, values as the person wrote them; those of FP16 and BF16, which JSON does not take, as bytes behind it. */
+import { toBf16, toFp16 } from '@nereid/core';
+import { parseJson } from './json.ts';
+import type { TensorMetadata } from './server.ts';
+import { hasJsonForm } from './tensors.ts';
 
 export interface InputValues {
   readonly name: string;
@@ -8,22 +12,52 @@ export interface InputValues {
   readonly data: string;
 }
 
-/** @param parameters  JSON text of an object; '' for none */
-export function inferBody(inputs: readonly InputValues[], parameters: string): string {
-  const entries = inputs.map(({ data, ...head }) => `${JSON.stringify(head).slice(0, -1)},"data":${data}}`);
-  const rest = parameters.trim() === '' ? '' : `"parameters":${parameters},`;
-  return `{${rest}"inputs":[${entries.join(',')}]}`;
+/** JSON, and tensors as bytes behind it: none where all is JSON. */
+export interface Body {
+  readonly head: string;
+  readonly blobs: readonly Uint8Array<ArrayBuffer>[];
 }
 
-/** @returns what is wrong with a text that should be JSON of the kind; undefined when nothing is */
-export function jsonProblem(text: string, kind: 'array' | 'object'): string | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    const isKind = kind === 'array' ? Array.isArray(value) : isObject(value);
-    return isKind ? undefined : `expected a JSON ${kind}`;
-  } catch (thrown) {
-    return `is no JSON: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
-  }
+export interface InferCall {
+  readonly inputs: readonly InputValues[];
+  /** Those of the model. */
+  readonly outputs: readonly TensorMetadata[];
+  /** JSON text of an object; '' for none. */
+  readonly parameters: string;
 }
 
-const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
+/** @throws {TypeError} for values of FP16 and BF16 that are no numbers */
+export function inferBody({ inputs, outputs, parameters }: InferCall): Body {
+  const blobs: Uint8Array<ArrayBuffer>[] = [];
+  const entries = inputs.map(({ data, ...head }) => {
+    const text = JSON.stringify(head).slice(0, -1);
+    if (hasJsonForm(head.datatype)) return `${text},"data":${data}}`;
+    const blob = halfBytes(head, data);
+    blobs.push(blob);
+    return `${text},"parameters":{"binary_data_size":${blob.length}}}`;
+  });
+  const members = [
+    ...(parameters.trim() === '' ? [] : [`"parameters":${parameters}`]),
+    `"inputs":[${entries.join(',')}]`,
+    ...(outputs.every(({ datatype }) => hasJsonForm(datatype))
+      ? []
+      : [`"outputs":${JSON.stringify(outputs.map(wanted))}`]),
+  ];
+  return { head: `{${members.join(',')}}`, blobs };
+}
+
+const wanted = ({ name, datatype }: TensorMetadata) => ({
+  name,
+  parameters: { binary_data: !hasJsonForm(datatype) },
+});
+
+function halfBytes({ name, datatype }: { readonly name: string; readonly datatype: string }, data: string) {
+  const values = (parseJson(data) as unknown[]).flat(Number.POSITIVE_INFINITY);
+  if (!values.every((value) => typeof value === 'number')) throw new TypeError(`values of '${name}': expected numbers`);
+  return datatype === 'FP16' ? toFp16(values) : toBf16(values);
+}
+
+/** Bytes of the JSON, which tell the server where it ends; undefined where all is JSON. */
+export function headLength({ head, blobs }: Body): number | undefined {
+  return blobs.length === 0 ? undefined : new TextEncoder().encode(head).length;
+}

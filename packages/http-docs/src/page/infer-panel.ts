@@ -1,11 +1,15 @@
 /** The form of an inference. */
 import { commandView } from './command-view.ts';
 import { button, element, labelled } from './dom.ts';
-import { inferBody, jsonProblem } from './infer-body.ts';
+import { type Body, inferBody } from './infer-body.ts';
 import { inputField } from './input-field.ts';
+import { jsonProblem } from './json.ts';
 import { firstParameters, isOptional, type ShownModel } from './model.ts';
 import { outcome, outputs } from './outcome.ts';
 import { describe } from './server.ts';
+
+/** How long nobody types before the command is made anew. */
+const TYPING_PAUSE_MS = 150;
 
 export function inferPanel(model: ShownModel): Node {
   const { server, path } = model;
@@ -19,36 +23,40 @@ export function inferPanel(model: ShownModel): Node {
   });
   parameters.value = firstParameters(model);
 
+  /** @throws {TypeError} that says which field is filled in wrongly */
   const readBody = () => {
     const problem = parameters.value.trim() === '' ? undefined : jsonProblem(parameters.value, 'object');
     if (problem !== undefined) throw new TypeError(`parameters: ${problem}`);
-    return inferBody(
-      fields.map((field) => field.read()).filter((values) => values !== undefined),
-      parameters.value,
-    );
+    const inputs = fields.map((field) => field.read()).filter((values) => values !== undefined);
+    return inferBody({ inputs, outputs: model.metadata.outputs, parameters: parameters.value });
   };
-  const showCommand = () => command.show(commandOf(readBody));
-  const commandOf = (read: () => string) => {
-    try {
-      return { url: `${location.origin}${path}/infer`, body: read(), headers: server.extraHeaders() };
-    } catch {
-      // What is wrong is told when the person runs the model.
-      return undefined;
-    }
+  const showCommand = (body: Body) =>
+    command.show({ url: `${location.origin}${path}/infer`, body, headers: server.extraHeaders() });
+  let timer = 0;
+  const changed = () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      try {
+        showCommand(readBody());
+      } catch {
+        // What is wrong is told when the person runs the model.
+        command.show(undefined);
+      }
+    }, TYPING_PAUSE_MS);
   };
-  const changed = () => queueMicrotask(showCommand);
   const fields = model.metadata.inputs.map((input) => inputField(input, isOptional(model, input.name), changed));
   parameters.addEventListener('input', changed);
 
   const run = async () => {
-    let body: string;
+    let body: Body;
     try {
       body = readBody();
     } catch (thrown) {
       result.failed((thrown as TypeError).message);
       return;
     }
-    showCommand();
+    clearTimeout(timer);
+    showCommand(body);
     const stop = new AbortController();
     setRunning(stop);
     result.waiting('Running …');
@@ -84,6 +92,5 @@ export function inferPanel(model: ShownModel): Node {
     event.preventDefault();
     void run();
   });
-  showCommand();
   return element('div', {}, form, result.node, command.node);
 }

@@ -1,11 +1,15 @@
 /** One input of a model: its shape and how it is filled, or its values. */
 import { element, labelled } from './dom.ts';
-import { type InputValues, jsonProblem } from './infer-body.ts';
+import type { InputValues } from './infer-body.ts';
+import { jsonProblem } from './json.ts';
 import type { TensorMetadata } from './server.ts';
-import { elementCount, FILLS, type Fill, fillText, firstShape, hasJsonForm, parseShape } from './tensors.ts';
+import { elementCount, FILLS, type Fill, fillText, firstShape, parseShape } from './tensors.ts';
 
 /** Values that are shown, and can be edited, at once; more are made when the model is run. */
 const MAX_SHOWN = 512;
+
+/** Values that are made at most: a browser holds more, but not as text. */
+const MAX_MADE = 4_000_000;
 
 const OWN = 'own';
 
@@ -58,12 +62,13 @@ export function inputField(input: TensorMetadata, isOptional: boolean, changed: 
       element('div', { class: 'row' }, labelled('Shape', shape), labelled('Fill with', fill)),
       labelled('Values, a JSON array', values),
       note,
-      ...(hasJsonForm(datatype) ? [] : [noJsonHint(datatype)]),
     ),
     read() {
       if (!sent.checked) return undefined;
       const dims = parseShape(shape.value);
       if (dims === undefined) throw new TypeError(`shape of '${name}': expected whole numbers, found '${shape.value}'`);
+      if (values.readOnly && elementCount(dims) > MAX_MADE)
+        throw new TypeError(`shape of '${name}': the page makes ${MAX_MADE.toLocaleString('en')} values at most`);
       const data = values.readOnly ? fillText(datatype, elementCount(dims), fill.value as Fill) : values.value;
       const problem = jsonProblem(data, 'array');
       if (problem !== undefined) throw new TypeError(`values of '${name}': ${problem}`);
@@ -75,12 +80,4 @@ export function inputField(input: TensorMetadata, isOptional: boolean, changed: 
 function fillChoice(): HTMLSelectElement {
   const options = Object.entries({ ...FILLS, [OWN]: 'own values' });
   return element('select', {}, ...options.map(([value, text]) => element('option', { value }, text)));
-}
-
-function noJsonHint(datatype: string): HTMLElement {
-  return element(
-    'p',
-    { class: 'hint' },
-    `${datatype} has no JSON form: the server takes it from clients that send binary tensors.`,
-  );
 }

@@ -1,7 +1,7 @@
 /** The page: models on one side, the chosen one on the other; the address says which. */
 import { element, part } from './dom.ts';
 import { type ModelPlace, modelView } from './model-view.ts';
-import { describe, type IndexEntry, Refusal, Server } from './server.ts';
+import { describe, type IndexEntry, jsonBody, Refusal, Server } from './server.ts';
 
 const FILTER_FROM = 10;
 
@@ -56,7 +56,7 @@ async function showServer(): Promise<void> {
 /** @returns whether the server told it */
 async function showIndex(): Promise<boolean> {
   try {
-    index = await server.document<IndexEntry[]>({ path: '/v2/repository/index', body: '{}' });
+    index = await server.document<IndexEntry[]>({ path: '/v2/repository/index', body: jsonBody('{}') });
   } catch (thrown) {
     list.replaceChildren();
     main.replaceChildren(element('p', { class: 'error', role: 'alert' }, describe(thrown)));

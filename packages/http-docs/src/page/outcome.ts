@@ -1,7 +1,10 @@
 /** What a call brought: status, time, outputs or the server's error, and the answer as it came. */
+
+import { fromBf16, fromFp16 } from '@nereid/core';
 import { block, element } from './dom.ts';
+import { parseJson } from './json.ts';
 import { errorOf, type Reply } from './server.ts';
-import { formatTensor, parseExact, summary } from './tensors.ts';
+import { formatTensor, summary } from './tensors.ts';
 
 const MAX_RAW = 20_000;
 
@@ -13,7 +16,7 @@ export interface Outcome {
   told(kind: 'good' | 'busy', text: string): void;
   /** A message that is no answer of the server, such as a field that is filled in wrongly. */
   failed(message: string): void;
-  answered(reply: Reply, content: (text: string) => readonly Node[]): void;
+  answered(reply: Reply, content: (reply: Reply) => readonly Node[]): void;
   /** Adds below what is there. */
   add(...nodes: readonly Node[]): void;
 }
@@ -37,8 +40,8 @@ export function outcome(): Outcome {
     },
     answered(reply, render) {
       const isGood = reply.status === 200;
-      show(isGood ? 'good' : 'bad', `${reply.status} · ${reply.milliseconds.toFixed(1)} ms · ${sizeOf(reply.text)}`);
-      const nodes = isGood ? render(reply.text) : [element('p', { class: 'error' }, errorOf(reply.text))];
+      show(isGood ? 'good' : 'bad', `${reply.status} · ${reply.milliseconds.toFixed(1)} ms · ${sizeOf(reply)}`);
+      const nodes = isGood ? render(reply) : [element('p', { class: 'error' }, errorOf(reply.text))];
       content.replaceChildren(...nodes, raw(reply.text));
     },
     add(...nodes) {
@@ -47,8 +50,8 @@ export function outcome(): Outcome {
   };
 }
 
-function sizeOf(text: string): string {
-  const bytes = new TextEncoder().encode(text).length;
+function sizeOf(reply: Reply): string {
+  const bytes = new TextEncoder().encode(reply.text).length + reply.bytes.length;
   return bytes < 1000 ? `${bytes} bytes` : `${(bytes / 1000).toFixed(1)} kB`;
 }
 
@@ -62,13 +65,19 @@ interface OutputEntry {
   readonly datatype: string;
   readonly shape: readonly number[];
   readonly data?: readonly unknown[];
+  /** The values are that many bytes behind the JSON. */
+  readonly parameters?: { readonly binary_data_size?: number };
 }
 
 /** The outputs of an inference, each with its values by its shape. */
-export function outputs(text: string): readonly Node[] {
-  const { outputs: entries = [] } = parseExact(text) as { readonly outputs?: readonly OutputEntry[] };
+export function outputs({ text, bytes }: Reply): readonly Node[] {
+  const { outputs: entries = [] } = parseJson(text) as { readonly outputs?: readonly OutputEntry[] };
   if (entries.length === 0) return [element('p', { class: 'hint' }, 'The answer has no outputs.')];
-  return entries.map(({ name, datatype, shape, data = [] }) => {
+  let offset = 0;
+  return entries.map(({ name, datatype, shape, data: told = [], parameters }) => {
+    const size = parameters?.binary_data_size ?? 0;
+    const data = size === 0 ? told : halfValues(datatype, bytes.slice(offset, offset + size));
+    offset += size;
     const tensor = { datatype, shape, data };
     const numbers = summary(tensor);
     return element(
@@ -84,4 +93,9 @@ export function outputs(text: string): readonly Node[] {
       ...(numbers === undefined ? [] : [element('p', { class: 'hint' }, numbers)]),
     );
   });
+}
+
+/** Values of FP16 and BF16, the only outputs that are asked for as bytes. */
+function halfValues(datatype: string, bytes: Uint8Array): readonly number[] {
+  return Array.from(datatype === 'FP16' ? fromFp16(bytes) : fromBf16(bytes));
 }

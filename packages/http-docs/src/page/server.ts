@@ -1,4 +1,5 @@
 /** The calls of the v2 protocol that the page makes. */
+import { type Body, headLength } from './infer-body.ts';
 
 export interface TensorMetadata {
   readonly name: string;
@@ -30,7 +31,10 @@ export interface IndexEntry {
 
 export interface Reply {
   readonly status: number;
+  /** The JSON of the answer. */
   readonly text: string;
+  /** Tensors behind it; empty where all is JSON. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
   readonly milliseconds: number;
 }
 
@@ -47,7 +51,7 @@ export class Refusal extends Error {
 export interface Call {
   readonly path: string;
   /** Posted; without one the call is a GET. */
-  readonly body?: string;
+  readonly body?: Body;
   readonly signal?: AbortSignal;
 }
 
@@ -65,8 +69,10 @@ export class Server {
   async call(call: Call): Promise<Reply> {
     const start = performance.now();
     const response = await this.#send(call);
-    const text = await response.text();
-    return { status: response.status, text, milliseconds: performance.now() - start };
+    const all = new Uint8Array(await response.arrayBuffer());
+    const length = Number(response.headers.get(HEAD_LENGTH) ?? all.length);
+    const text = new TextDecoder().decode(all.subarray(0, length));
+    return { status: response.status, text, bytes: all.subarray(length), milliseconds: performance.now() - start };
   }
 
   /** The document of an answer. @throws {Refusal} for a status that is no success; as `call` does */
@@ -94,16 +100,30 @@ export class Server {
   }
 
   #send({ path, body, signal }: Call): Promise<Response> {
-    const headers: [string, string][] = this.extraHeaders().map(([name, value]) => [name, value]);
-    if (body !== undefined) headers.push(['content-type', 'application/json']);
+    const headers = [...this.extraHeaders()];
+    if (body !== undefined) headers.push(...bodyHeaders(body));
     return fetch(path, {
       method: body === undefined ? 'GET' : 'POST',
-      headers,
-      cache: 'no-store',
-      ...(body !== undefined && { body }),
+      headers: headers.map(([name, value]) => [name, value]),
+      ...(body !== undefined && { body: new Blob([body.head, ...body.blobs]) }),
       ...(signal !== undefined && { signal }),
     });
   }
+}
+
+const HEAD_LENGTH = 'inference-header-content-length';
+
+/** A body that is JSON and nothing else. */
+export const jsonBody = (head: string): Body => ({ head, blobs: [] });
+
+/** What a server is told of a body. */
+export function bodyHeaders(body: Body): readonly (readonly [string, string])[] {
+  const length = headLength(body);
+  if (length === undefined) return [['content-type', 'application/json']];
+  return [
+    ['content-type', 'application/octet-stream'],
+    [HEAD_LENGTH, String(length)],
+  ];
 }
 
 /** Path of a model, and of a version when one is named. */

@@ -1,4 +1,5 @@
 /** Values for inputs and how outputs are shown. Values stay JSON text, as a 64-bit integer would lose digits as a number. */
+import { valueText } from './json.ts';
 
 /** How an input is filled. */
 export const FILLS = {
@@ -60,24 +61,6 @@ function numberMaker(datatype: string, fill: Fill): (index: number) => number {
   }
 }
 
-/** Parses JSON; integers that a double does not hold stay as the text they were, where the browser tells it. */
-export function parseExact(text: string): unknown {
-  const keep = (_key: string, value: unknown, context?: { readonly source?: string }) =>
-    typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)
-      ? new ExactNumber(context?.source ?? String(value))
-      : value;
-  return JSON.parse(text, keep as (key: string, value: unknown) => unknown);
-}
-
-/** An integer beyond what a double holds. */
-class ExactNumber {
-  readonly text: string;
-
-  constructor(text: string) {
-    this.text = text;
-  }
-}
-
 const SHOWN_PER_AXIS = 16;
 
 /** Nested brackets by shape, long axes cut in the middle. */
@@ -119,9 +102,12 @@ function shownOf(size: number): readonly (number | undefined)[] {
   return [...head, undefined, ...head.map((index) => size - half + index)];
 }
 
+/** Datatypes whose numbers a single holds; the server, or this page, tells them as doubles. */
+const SINGLE: ReadonlySet<string> = new Set(['FP32', 'FP16', 'BF16']);
+
 function formatterOf(datatype: string): (value: unknown) => string {
-  if (datatype === 'FP32') return (value) => (typeof value === 'number' ? singleText(value) : String(value));
-  return (value) => (value instanceof ExactNumber ? value.text : (JSON.stringify(value) ?? ''));
+  if (SINGLE.has(datatype)) return (value) => (typeof value === 'number' ? singleText(value) : String(value));
+  return valueText;
 }
 
 /** The fewest digits that are the same number in single precision. */
@@ -137,6 +123,8 @@ function singleText(value: number): string {
 /** Least, greatest and mean of numbers; undefined where there is nothing to say. */
 export function summary({ datatype, data }: ShownTensor): string | undefined {
   if (data.length < 2 || !data.every((value) => typeof value === 'number')) return undefined;
+  const odd = data.filter((value) => !Number.isFinite(value)).length;
+  if (odd > 0) return `${odd} of ${data.length} values are no finite numbers`;
   const format = formatterOf(datatype);
   let [least, greatest, sum, at] = [Infinity, -Infinity, 0, 0];
   for (const [index, value] of data.entries()) {
