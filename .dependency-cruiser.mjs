@@ -20,7 +20,6 @@ const MAY_IMPORT = {
   http: ['core', 'model-config', 'protocol', 'serving', 'shared-memory'],
   grpc: ['core', 'model-config', 'serving', 'shared-memory'],
   client: ['core', 'model-config', 'protocol', 'grpc'],
-  client: ['core', 'protocol'],
   'http-docs': ['core'],
   metrics: ['core', 'serving'],
   tracing: ['core'],
