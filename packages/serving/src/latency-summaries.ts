@@ -11,6 +11,11 @@ const WINDOW_MICROS = 60_000_000;
 /** So many values are sorted together, and added to every window at once: what that costs grows with the samples of a window rather than with the values. */
 const PENDING = 1024;
 
+interface SummaryStart {
+  readonly nowMicros: number;
+  readonly phase?: number;
+}
+
 /** One value per successful request. */
 export class LatencySummary {
   readonly #wanted: readonly WantedQuantile[];
@@ -18,13 +23,21 @@ export class LatencySummary {
   /** Made with the first value: a server may have many versions that nobody asks. */
   #pending: Float64Array | undefined;
   #pendingCount = 0;
+  readonly #firstFlushAt: number;
+  #flushAt: number;
   #oldest = 0;
   #rotatesMicros: number;
   #count = 0;
   #sum = 0;
 
-  constructor(wanted: readonly WantedQuantile[], nowMicros: number) {
+  /**
+   * @param phase  from 0 to 1: which part of the values that are added together it gathers the first time. Summaries that get their values at the same time are to differ in
+   *               it, so that no request pays for all of them.
+   */
+  constructor(wanted: readonly WantedQuantile[], { nowMicros, phase = 1 }: SummaryStart) {
     this.#wanted = wanted;
+    this.#firstFlushAt = Math.max(1, Math.round(phase * PENDING));
+    this.#flushAt = this.#firstFlushAt;
     this.#windows = Array.from({ length: WINDOWS }, () => new TargetedQuantiles(wanted));
     this.#rotatesMicros = nowMicros + WINDOW_MICROS / WINDOWS;
   }
@@ -33,7 +46,10 @@ export class LatencySummary {
     if (nowMicros >= this.#rotatesMicros) this.#rotate(nowMicros);
     this.#pending ??= new Float64Array(PENDING);
     this.#pending[this.#pendingCount++] = value;
-    if (this.#pendingCount === PENDING) this.#flush();
+    if (this.#pendingCount === this.#flushAt) {
+      this.#flush();
+      this.#flushAt = PENDING;
+    }
     this.#count++;
     this.#sum += value;
   }
@@ -66,6 +82,7 @@ export class LatencySummary {
     const sorted = this.#pending.subarray(0, this.#pendingCount).sort();
     for (const window of this.#windows) window.addSorted(sorted);
     this.#pendingCount = 0;
+    this.#flushAt = this.#firstFlushAt;
   }
 }
 
@@ -78,12 +95,12 @@ export class LatencySummaries {
   readonly #computeOutput: LatencySummary;
 
   constructor(wanted: readonly WantedQuantile[], nowMicros: number) {
-    const summary = () => new LatencySummary(wanted, nowMicros);
-    this.#request = summary();
-    this.#queue = summary();
-    this.#computeInput = summary();
-    this.#computeInfer = summary();
-    this.#computeOutput = summary();
+    const summary = (phase: number) => new LatencySummary(wanted, { nowMicros, phase });
+    this.#request = summary(0.2);
+    this.#queue = summary(0.4);
+    this.#computeInput = summary(0.6);
+    this.#computeInfer = summary(0.8);
+    this.#computeOutput = summary(1);
   }
 
   succeeded({ arrivedMicros, dispatchedMicros, execution }: InferenceRequest, nowMicros: number): void {
