@@ -28,7 +28,7 @@ export function loadHeader(
 /** Requests that wait for an instance of the model; undefined when it has gone meanwhile. */
 function pendingOf(engine: InferenceEngine, { modelName, modelVersion }: ModelTarget): number | undefined {
   try {
-    return engine.statistics(modelName, modelVersion).reduce((sum, { pending }) => sum + pending, 0);
+    return engine.pendingRequests(modelName, modelVersion);
   } catch {
     return undefined;
   }

@@ -167,6 +167,8 @@ export interface InferenceEngine {
   updateWeights(name: string, version: string, source: WeightsSource): Promise<WeightsReport>;
   /** One version, one model's ready versions, or every ready version of every model. */
   statistics(name?: string, version?: string): readonly ModelStatistics[];
+  /** Requests that wait for an instance of a version, or of all ready ones of the model: at the price of a look-up, where `statistics` counts everything. */
+  pendingRequests(name: string, version?: string): number;
   /**
    * Every ready version of every model, and those that are being unloaded, which answer what they had accepted. Each is read when its turn comes, so that the event loop may
    * turn in between.

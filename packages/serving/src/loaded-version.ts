@@ -100,6 +100,11 @@ export class LoadedVersion implements RequestObserver {
     return this.#inFlight;
   }
 
+  /** Requests that wait for an instance. */
+  get pending(): number {
+    return this.#scheduler.queued;
+  }
+
   /**
    * Checks a request and queues it. From then on the request is answered by the scheduler or the backend.
    * @throws {InferenceServerError} when the request does not fit the model; then it is not queued, not counted, and still the caller's
@@ -164,7 +169,8 @@ export class LoadedVersion implements RequestObserver {
     const { name, version } = this;
     const { metricTags } = this.config;
     const { loadSeconds } = this.#init;
-    const { batching, queued: pending, executing, instances } = this.#scheduler;
+    const { pending } = this;
+    const { batching, executing, instances } = this.#scheduler;
     const now = { pending, executing, instances };
     const counted = { name, version, metricTags, loadSeconds, ...now, ...this.#statistics.snapshot() };
     const firstResponseMs = this.#firstResponses?.snapshot();

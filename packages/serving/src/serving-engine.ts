@@ -207,6 +207,10 @@ export class ServingEngine implements InferenceEngine, AsyncDisposable {
     return this.#versionsFor(name, version).map((loaded) => loaded.statistics());
   }
 
+  pendingRequests(name: string, version = ''): number {
+    return this.#versionsFor(name, version).reduce((sum, { pending }) => sum + pending, 0);
+  }
+
   *eachStatistics(): Iterable<ModelStatistics> {
     for (const { loaded } of this.#models.models) for (const version of loaded) yield version.statistics();
   }

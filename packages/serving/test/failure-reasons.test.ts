@@ -72,6 +72,8 @@ it('requests are pending from the queue to an instance', async () => {
   for (const request of requests) all.engine.infer(request);
   const pending = () => all.engine.statistics('good')[0]?.pending;
   expect(pending()).toBe(2);
+  expect([all.engine.pendingRequests('good'), all.engine.pendingRequests('good', '1')]).toEqual([2, 2]);
+  expect(() => all.engine.pendingRequests('good', '7')).toThrow('version 7 is not found');
   requests[2]?.cancel();
   expect(pending()).toBe(1);
   await clock.elapse(2 * SERVICE_MICROS);
