@@ -12,6 +12,7 @@ import { inputsAndOutputs, loadFailure, ServedModel } from './served-model.ts';
 const FAILING = -1;
 const WRONG = -2;
 const ENDING = -3;
+const COUNTING = -4;
 
 const START = { name: 'start', control: [{ kind: 'CONTROL_SEQUENCE_START' as const, fp32FalseTrue: [0, 1] }] };
 
@@ -129,6 +130,23 @@ describe('the state of a sequence', () => {
     const requests = [step(model, 1), step(model, 2)];
     requests[0]?.cancel();
     expect(await together(...requests)).toEqual(['11 | 0 1!', '12 | 0 2!']);
+  });
+
+  it('is kept for as long as its sequence lives', async () => {
+    const kept = async () => {
+      const state = new SequenceState();
+      const [shown = ''] = await together(step(model, COUNTING, { state }));
+      state.release();
+      return Number(shown.split(' ')[0]);
+    };
+    // Whatever sequences of other tests were left alone.
+    const before = await kept();
+    const states = [1, 2, 3].map(() => new SequenceState());
+    await together(...states.map((state) => step(model, 1, { state })));
+    await together(step(model, FAILING));
+    expect(await kept()).toBe(before + 3);
+    for (const state of states) state.release();
+    expect(await kept()).toBe(before);
   });
 
   it('is lost with the process, which later sequences do not notice', async () => {

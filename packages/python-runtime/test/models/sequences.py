@@ -1,10 +1,16 @@
 """Models with the state of sequences as arguments and results."""
 
+import gc
 import os
 
 import torch
 
-FAILING, WRONG, ENDING = -1, -2, -3
+FAILING, WRONG, ENDING, COUNTING = -1, -2, -3, -4
+
+
+def kept():
+    """Sequences whose state this process has."""
+    return sum(len(found._kept) for found in gc.get_objects() if type(found).__name__ == "States")
 
 
 class Sums(torch.nn.Module):
@@ -15,6 +21,8 @@ class Sums(torch.nn.Module):
             raise ValueError("the cat sat on the keyboard")
         if (x == ENDING).any():
             os._exit(3)
+        if (x == COUNTING).any():
+            return torch.full_like(x, kept()), seen, total, seen
         # Arguments are the model's own.
         total += x
         seen = torch.cat([seen, x + 100 * start], 1)
