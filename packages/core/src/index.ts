@@ -36,6 +36,7 @@ export {
   readLogChanges,
 } from './log-settings.ts';
 export { type Logger, silentLogger } from './logger.ts';
+export { messageMemory } from './message-memory.ts';
 export { nearestName } from './nearest-name.ts';
 export {
   type AnswerGate,

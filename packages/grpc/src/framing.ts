@@ -1,7 +1,7 @@
 /** Messages on a stream of bytes: each behind one byte that tells whether it is compressed, and four that give its length. */
 import { promisify } from 'node:util';
 import { deflate, gunzip, gzip, inflate } from 'node:zlib';
-import { messageMemory } from '@nereid/serving';
+import { messageMemory } from '@nereid/core';
 import { GrpcError } from './errors.ts';
 
 const PREFIX_BYTES = 5;

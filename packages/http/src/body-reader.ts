@@ -4,7 +4,7 @@
  */
 import { IncomingMessage } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { messageMemory } from '@nereid/serving';
+import { messageMemory } from '@nereid/core';
 import { HttpError } from './errors.ts';
 import { SIZE_ADVICE } from './options.ts';
 

@@ -28,7 +28,6 @@ export { HeaderForwarding, withForwarded } from './header-forwarding.ts';
 export { Histogram } from './histogram.ts';
 export type { LoadFailure } from './load-all.ts';
 export type { FinishedListener, FinishedRequest } from './loaded-version.ts';
-export { messageMemory } from './message-memory.ts';
 export type { ModelRow } from './model-set.ts';
 export type { SchedulerOptions } from './open-scheduler.ts';
 export { createEngine, type EngineOptions, type LoadReport, type ServingEngine } from './serving-engine.ts';
