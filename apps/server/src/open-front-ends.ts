@@ -1,4 +1,4 @@
-import type { RequestTracer } from '@nereid/core';
+import type { JobThreads, RequestTracer } from '@nereid/core';
 import type { ServingEngine } from '@nereid/serving';
 import { SharedMemoryRegions } from '@nereid/shared-memory';
 import type { FrontEnd } from './front-end.ts';
@@ -12,6 +12,7 @@ import type { ServerOptions } from './options.ts';
 export interface FrontEndParts {
   readonly options: ServerOptions;
   readonly tracer: RequestTracer;
+  readonly threads: JobThreads;
 }
 
 /** What is served; undefined for what is not asked for. */
@@ -27,7 +28,7 @@ export interface FrontEnds {
  */
 export async function openFrontEnds(
   engine: ServingEngine,
-  { options, tracer }: FrontEndParts,
+  { options, tracer, threads }: FrontEndParts,
   log: Log,
 ): Promise<FrontEnds> {
   const opened: FrontEnd[] = [];
@@ -42,8 +43,9 @@ export async function openFrontEnds(
   });
   try {
     return {
-      grpc: grpc && keep(await openGrpc(engine, { ...grpc, serverName: options.id, sharedMemory, tracer }, log)),
-      http: http && keep(await openHttp(engine, { ...options, ...http, sharedMemory, tracer }, log)),
+      grpc:
+        grpc && keep(await openGrpc(engine, { ...grpc, serverName: options.id, sharedMemory, tracer, threads }, log)),
+      http: http && keep(await openHttp(engine, { ...options, ...http, sharedMemory, tracer, threads }, log)),
       metrics: metrics && keep(await openMetrics(engine, metrics, log)),
     };
   } catch (error) {

@@ -1,5 +1,5 @@
 import { isIPv6 } from 'node:net';
-import type { RequestTracer } from '@nereid/core';
+import type { JobThreads, RequestTracer } from '@nereid/core';
 import { GrpcServer } from '@nereid/grpc';
 import type { ServingEngine } from '@nereid/serving';
 import type { SharedMemoryRegions } from '@nereid/shared-memory';
@@ -18,6 +18,7 @@ export async function openGrpc(
     readonly serverName: string;
     readonly sharedMemory: SharedMemoryRegions;
     readonly tracer: RequestTracer;
+    readonly threads: JobThreads;
   },
   log: Log,
 ): Promise<FrontEnd> {
@@ -39,6 +40,7 @@ export async function openGrpc(
     serverName,
     sharedMemory,
     tracer,
+    threads: options.threads,
     restrictedProtocols: options.restrictedProtocols,
     ...(options.forwardHeaders !== undefined && { forwardHeaders: options.forwardHeaders }),
     connections: options.connections,

@@ -1,4 +1,4 @@
-import type { RequestTracer } from '@nereid/core';
+import type { JobThreads, RequestTracer } from '@nereid/core';
 import { createServerFactory, nereidHttp } from '@nereid/http';
 import { docsPage } from '@nereid/http-docs';
 import type { ServingEngine } from '@nereid/serving';
@@ -24,6 +24,7 @@ export async function openHttp(
     Pick<ServerOptions, 'id' | 'allowWeightUpdates'> & {
       readonly sharedMemory: SharedMemoryRegions;
       readonly tracer: RequestTracer;
+      readonly threads: JobThreads;
     },
   log: Log,
 ): Promise<HttpFrontEnd> {
@@ -35,6 +36,7 @@ export async function openHttp(
     allowWeightUpdates: http.allowWeightUpdates,
     sharedMemory: http.sharedMemory,
     tracer: http.tracer,
+    threads: http.threads,
     maxInputBytes: http.maxInputBytes,
     maxBodyBytes: http.maxBodyBytes,
     headersTimeoutMs: http.headersTimeoutMs,

@@ -13,6 +13,7 @@ import { openClock, type ServerClock } from './open-clock.ts';
 import { type FrontEnds, openFrontEnds } from './open-front-ends.ts';
 import type { ServerOptions } from './options.ts';
 import { type FileRepository, openFileRepository } from './served-files.ts';
+import { WorkerThreads } from './worker-threads.ts';
 
 export interface RunningServer extends AsyncDisposable {
   /** Where HTTP is served; undefined when it is not. */
@@ -68,6 +69,7 @@ export async function startServer(
     summarizeLatencies: options.metrics?.summaryQuantiles,
   });
   let tracer: Tracer | undefined;
+  const threads = new WorkerThreads();
   try {
     const report = await untilAborted(engine.load(), stopSignal);
     if (report === undefined) throw new StoppedError(await engine.stop({ timeoutMs: options.exitTimeoutMs }));
@@ -78,11 +80,12 @@ export async function startServer(
       );
     const { trace: config, maxTracedResponses: maxResponses } = options;
     tracer = await createTracer({ config, maxResponses, clock: time.clock, logger: log });
-    const frontEnds = await openFrontEnds(engine, { options, tracer }, log);
-    return new Server({ engine, frontEnds, options, files, time, tracer });
+    const frontEnds = await openFrontEnds(engine, { options, tracer, threads }, log);
+    return new Server({ engine, frontEnds, options, files, time, tracer, threads });
   } catch (error) {
     await engine.stop({ timeoutMs: options.exitTimeoutMs });
     await tracer?.close();
+    await threads.close();
     time.close();
     files?.remove();
     throw error;
@@ -109,6 +112,7 @@ interface ServerParts {
   readonly files: FileRepository | undefined;
   readonly time: ServerClock;
   readonly tracer: Tracer;
+  readonly threads: WorkerThreads;
 }
 
 class Server implements RunningServer {
@@ -121,8 +125,9 @@ class Server implements RunningServer {
   readonly #files: FileRepository | undefined;
   readonly #time: ServerClock;
   readonly #tracer: Tracer;
+  readonly #threads: WorkerThreads;
 
-  constructor({ engine, frontEnds, options, files, time, tracer }: ServerParts) {
+  constructor({ engine, frontEnds, options, files, time, tracer, threads }: ServerParts) {
     this.engine = engine;
     this.url = frontEnds.http?.url;
     this.grpcPlace = frontEnds.grpc?.place;
@@ -132,6 +137,7 @@ class Server implements RunningServer {
     this.#files = files;
     this.#time = time;
     this.#tracer = tracer;
+    this.#threads = threads;
   }
 
   models(): readonly ModelRow[] {
@@ -144,6 +150,7 @@ class Server implements RunningServer {
     await Promise.all([this.#frontEnds.http?.close(), this.#frontEnds.grpc?.close()]);
     // Last, so that a collector sees the stop.
     await this.#frontEnds.metrics?.close();
+    await this.#threads.close();
     await this.#tracer.close();
     this.#time.close();
     this.#files?.remove();

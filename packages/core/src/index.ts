@@ -27,6 +27,7 @@ export {
 } from './datatypes.ts';
 export { type ErrorCode, InferenceServerError } from './errors.ts';
 export { bf16Bits, fp16Bits, fromBf16, fromFp16, toBf16, toFp16 } from './half.ts';
+export type { JobResult, JobThreads, ThreadJob } from './job-threads.ts';
 export {
   type LogChanges,
   type LogControl,

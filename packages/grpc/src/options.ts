@@ -1,7 +1,10 @@
-import { type LogControl, type Logger, type RequestTracer, silentLogger } from '@nereid/core';
+import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
+import { type JobThreads, type LogControl, type Logger, type RequestTracer, silentLogger } from '@nereid/core';
 import { type ApiRestriction, ApiRestrictions, HeaderForwarding, type InferenceEngine } from '@nereid/serving';
 import { SharedMemoryRegions } from '@nereid/shared-memory';
 import manifest from '../package.json' with { type: 'json' };
+import type { JobPlace } from './infer/beside.ts';
 import { DEFAULT_LIMITS, type InferLimits } from './infer/request.ts';
 
 /** How much answers of inference are compressed, for clients that take it. */
@@ -30,6 +33,11 @@ export interface GrpcOptions {
   readonly maxCallMessageBytes?: number;
   /** Longest message that a compressed one may become, in bytes. Default 64 MiB. */
   readonly maxInflatedBytes?: number;
+  /**
+   * Threads that read typed contents of more than 256 KiB; the same ones for every protocol of a server. Default: none, and they are read on the event loop, where 64 MiB
+   * hold everybody up for half a second.
+   */
+  readonly threads?: JobThreads | undefined;
   readonly limits?: Partial<InferLimits>;
   /** Default `none`. */
   readonly responseCompression?: CompressionLevel;
@@ -46,9 +54,14 @@ export interface GrpcOptions {
 }
 
 export interface GrpcSettings
-  extends Omit<Required<GrpcOptions>, 'limits' | 'log' | 'restrictedProtocols' | 'forwardHeaders' | 'tracer'> {
+  extends Omit<
+    Required<GrpcOptions>,
+    'limits' | 'log' | 'restrictedProtocols' | 'forwardHeaders' | 'tracer' | 'threads'
+  > {
   readonly log: LogControl | undefined;
   readonly tracer: RequestTracer | undefined;
+  /** Where long work is done; undefined for the event loop. */
+  readonly beside: JobPlace | undefined;
   readonly limits: InferLimits;
   /** Undefined when every call is open. */
   readonly restrictions: ApiRestrictions | undefined;
@@ -76,6 +89,11 @@ const MAX_MESSAGE_BYTES = 2 ** 31 - 1;
 /** What stands before the key of a restriction in the name of its metadata. */
 const KEY_PREFIX = 'triton-grpc-protocol-';
 
+/** The file that threads load. A URL as bundlers and test runners leave it alone. */
+function inferJob(): string {
+  return pathToFileURL(createRequire(import.meta.url).resolve('@nereid/grpc/infer-job')).href;
+}
+
 /** @throws {TypeError | SyntaxError} for restrictions and a pattern that cannot be */
 export function resolveOptions(options: GrpcOptions): GrpcSettings {
   const { restrictedProtocols = [], forwardHeaders } = options;
@@ -86,6 +104,7 @@ export function resolveOptions(options: GrpcOptions): GrpcSettings {
     forwarding: forwardHeaders === undefined ? undefined : new HeaderForwarding(forwardHeaders),
     sharedMemory,
     tracer: options.tracer,
+    beside: options.threads && { threads: options.threads, module: inferJob() },
     logger: options.logger ?? silentLogger,
     log: options.log,
     maxMessageBytes: options.maxMessageBytes ?? MAX_MESSAGE_BYTES,

@@ -11,7 +11,8 @@ import {
 import type { Classification } from '@nereid/serving';
 import { RequestMemory } from '@nereid/shared-memory';
 import type { Call, CallHandler } from './call.ts';
-import { addressOf, type DecodedInferRequest } from './infer/request.ts';
+import { decodeBeside, hasLongContents } from './infer/beside.ts';
+import { type Address, addressOf, type DecodedInferRequest } from './infer/request.ts';
 import {
   type EncodedPieces,
   encodeStreamError,
@@ -72,6 +73,8 @@ export class StreamInfer implements CallHandler, Responder {
   #issuing: InferenceRequest | undefined;
   /** Pending while inputs in shared memory are read: what comes meanwhile waits, as requests reach the engine in their order. */
   #reading: Promise<void> | undefined;
+  /** Pending while a message is decoded on a thread: what comes meanwhile waits for the same reason. */
+  #decoding: Promise<void> | undefined;
   #isCancelled = false;
   #isHalfClosed = false;
   #isPaused = false;
@@ -94,17 +97,44 @@ export class StreamInfer implements CallHandler, Responder {
   }
 
   message(bytes: Buffer): void {
-    const { limits, sharedMemory, engine } = this.#settings;
+    const { beside, limits } = this.#settings;
+    const forwarded = this.#forwarded;
+    const decode = () => decodeForwarded(bytes, { limits, forwarded });
+    const isLong = beside !== undefined && hasLongContents(bytes);
+    if (this.#decoding === undefined && !isLong) {
+      this.#take(decode, () => addressOf(bytes));
+      return;
+    }
+    // Read first: the bytes are moved.
+    const address = addressOf(bytes);
+    const read = isLong ? decodeBeside(bytes, { limits, forwarded, beside }) : undefined;
+    const turn = Promise.allSettled([this.#decoding, read]).then(([, result]) => {
+      if (this.#decoding === turn) this.#decoding = undefined;
+      if (this.#isCancelled) return;
+      const told = () => address;
+      if (result.status === 'rejected') this.#refuse(told, refusalOf(address, result.reason, this.#settings.engine));
+      else if (result.value === undefined) this.#take(decode, told);
+      else {
+        const { value } = result;
+        this.#take(() => value, told);
+      }
+    });
+    this.#decoding = turn;
+    this.#holdBack();
+  }
+
+  #take(decode: () => DecodedInferRequest, address: () => Address): void {
+    const { sharedMemory, engine } = this.#settings;
     const cameMicros = traceTime(this.#settings);
     let decoded: DecodedInferRequest;
     let memory: RequestMemory | undefined;
     let classification: Classification | undefined;
     try {
-      decoded = decodeForwarded(bytes, { limits, forwarded: this.#forwarded });
+      decoded = decode();
       classification = decoded.classes && engine.classification(decoded, decoded.classes);
       memory = decoded.sharedMemory && new RequestMemory(sharedMemory, decoded.sharedMemory);
     } catch (thrown) {
-      this.#refuse(bytes, refusalOf(bytes, thrown, engine));
+      this.#refuse(address, refusalOf(address(), thrown, engine));
       return;
     }
     const { wantsEmptyFinal, tellsBatch } = decoded;
@@ -115,7 +145,7 @@ export class StreamInfer implements CallHandler, Responder {
     else this.#places.push(place);
     this.#holdBack();
     if (memory === undefined && this.#reading === undefined) this.#issue(place, decoded);
-    else this.#issueInTurn(place, decoded, bytes);
+    else this.#issueInTurn(place, decoded, address);
   }
 
   halfClosed(): void {
@@ -149,13 +179,13 @@ export class StreamInfer implements CallHandler, Responder {
     this.#issuing = undefined;
   }
 
-  #issueInTurn(place: Place, decoded: DecodedInferRequest, bytes: Buffer): void {
+  #issueInTurn(place: Place, decoded: DecodedInferRequest, address: () => Address): void {
     const inputs = place.memory?.readInputs(decoded.inputs) ?? decoded.inputs;
     const turn = Promise.allSettled([this.#reading, inputs]).then(([, read]) => {
       if (this.#reading === turn) this.#reading = undefined;
       if (this.#isCancelled) return;
       if (read.status === 'fulfilled') this.#issue(place, { ...decoded, inputs: read.value });
-      else this.#failUnissued(place, refusalOf(bytes, read.reason, this.#settings.engine), decoded.id);
+      else this.#failUnissued(place, refusalOf(address(), read.reason, this.#settings.engine), decoded.id);
     });
     this.#reading = turn;
   }
@@ -259,12 +289,12 @@ export class StreamInfer implements CallHandler, Responder {
   }
 
   /** A message that is no request: its answer takes the place of one. */
-  #refuse(bytes: Buffer, thrown: unknown): void {
+  #refuse(address: () => Address, thrown: unknown): void {
     if (this.#failsWhole) {
       this.#endWhole(InferenceServerError.from(thrown));
       return;
     }
-    const message = this.#errorAnswer(thrown, { id: addressOf(bytes).id });
+    const message = this.#errorAnswer(thrown, { id: address().id });
     const place: Place = {
       request: undefined,
       memory: undefined,
@@ -305,7 +335,7 @@ export class StreamInfer implements CallHandler, Responder {
 
   #afterSending(): void {
     this.#holdBack();
-    if (this.#isHalfClosed && this.#underWay === 0) this.#call.end();
+    if (this.#isHalfClosed && this.#underWay === 0 && this.#decoding === undefined) this.#call.end();
   }
 
   get #underWay(): number {
@@ -329,7 +359,7 @@ export class StreamInfer implements CallHandler, Responder {
 
   /** Reads no further while too much is under way, or the client does not read its answers. */
   #holdBack(): void {
-    const isFull = this.#underWay >= this.#settings.maxStreamRequests;
+    const isFull = this.#underWay >= this.#settings.maxStreamRequests || this.#decoding !== undefined;
     const isSlow = this.#call.waitingBytes > this.#settings.maxWaitingBytes;
     if ((isFull || isSlow) === this.#isPaused) return;
     this.#isPaused = !this.#isPaused;

@@ -12,7 +12,8 @@ import type { Classification } from '@nereid/serving';
 import { RequestMemory } from '@nereid/shared-memory';
 import type { Call, CallHandler } from './call.ts';
 import { GrpcError } from './errors.ts';
-import type { DecodedInferRequest } from './infer/request.ts';
+import { decodeBeside, hasLongContents } from './infer/beside.ts';
+import { type Address, addressOf, type DecodedInferRequest } from './infer/request.ts';
 import { type EncodedPieces, encodeInferResponse } from './infer/response.ts';
 import { decodeForwarded } from './metadata.ts';
 import type { GrpcSettings } from './options.ts';
@@ -62,21 +63,45 @@ export class UnaryInfer implements CallHandler, Responder {
       return;
     }
     this.#hasMessage = true;
-    const { engine, limits } = this.#settings;
+    const { beside, engine, limits } = this.#settings;
+    const forwarded = this.#forwarded;
+    if (beside === undefined || !hasLongContents(bytes)) {
+      this.#infer(
+        () => decodeForwarded(bytes, { limits, forwarded }),
+        () => addressOf(bytes),
+      );
+      return;
+    }
+    // Read first: the bytes are moved.
+    const address = addressOf(bytes);
+    decodeBeside(bytes, { limits, forwarded, beside }).then(
+      (decoded) => {
+        if (!this.#call.isOver)
+          this.#infer(
+            () => decoded,
+            () => address,
+          );
+      },
+      (thrown: unknown) => this.#fail(refusalOf(address, thrown, engine)),
+    );
+  }
+
+  #infer(decode: () => DecodedInferRequest, address: () => Address): void {
+    const { engine } = this.#settings;
     try {
-      const decoded = decodeForwarded(bytes, { limits, forwarded: this.#forwarded });
+      const decoded = decode();
       this.#tellsBatch = decoded.tellsBatch;
       if (engine.isDecoupled(decoded.modelName, decoded.modelVersion)) throw decoupled(decoded.modelName);
       this.#beginTrace(decoded);
       const { classes } = decoded;
       if (classes !== undefined) this.#classification = engine.classification(decoded, classes);
       if (decoded.sharedMemory !== undefined) {
-        void this.#inferFromMemory(bytes, decoded, decoded.sharedMemory);
+        void this.#inferFromMemory(decoded, decoded.sharedMemory, address);
         return;
       }
       this.#request = new InferenceRequest(decoded, this.#trace?.watch(this) ?? this);
     } catch (thrown) {
-      this.#fail(refusalOf(bytes, thrown, engine));
+      this.#fail(refusalOf(address(), thrown, engine));
       return;
     }
     engine.infer(this.#request);
@@ -93,7 +118,11 @@ export class UnaryInfer implements CallHandler, Responder {
     this.#request?.cancel();
   }
 
-  async #inferFromMemory(bytes: Buffer, decoded: DecodedInferRequest, tensors: SharedMemoryTensors): Promise<void> {
+  async #inferFromMemory(
+    decoded: DecodedInferRequest,
+    tensors: SharedMemoryTensors,
+    address: () => Address,
+  ): Promise<void> {
     const { engine, sharedMemory } = this.#settings;
     try {
       const memory = new RequestMemory(sharedMemory, tensors);
@@ -103,7 +132,7 @@ export class UnaryInfer implements CallHandler, Responder {
       this.#request = new InferenceRequest({ ...decoded, inputs }, this.#trace?.watch(this) ?? this);
     } catch (thrown) {
       this.#memory?.close();
-      this.#fail(refusalOf(bytes, thrown, engine));
+      this.#fail(refusalOf(address(), thrown, engine));
       return;
     }
     engine.infer(this.#request);

@@ -13,11 +13,11 @@ import { limitSending } from './write-message.ts';
 export interface GenerateAnswers {
   /**
    * One response.
-   * @param text  JSON as a byte string
+   * @param text  JSON as a byte string, or its bytes
    * @param release  called once, when the client has room for more: a model makes no further responses while many are not released
    * @throws {HttpError} when the client is not to be given any more of them
    */
-  add(text: string, release: () => void): void;
+  add(text: string | Uint8Array, release: () => void): void;
   /** There are no more. @throws {HttpError} when there should have been others */
   finish(): void;
   /** The model failed, or the client is not to be given what it answered. */
@@ -36,13 +36,13 @@ interface AnswersInit {
 /** `generate`: exactly one response, or an error. */
 export class OneDocument implements GenerateAnswers {
   readonly #init: AnswersInit;
-  #text: string | undefined;
+  #text: string | Uint8Array | undefined;
 
   constructor(init: AnswersInit) {
     this.#init = init;
   }
 
-  add(text: string, release: () => void): void {
+  add(text: string | Uint8Array, release: () => void): void {
     release();
     if (this.#text !== undefined) throw notOne('more than one');
     this.#text = text;
@@ -88,10 +88,18 @@ export class EventStream implements GenerateAnswers {
     this.#settings = settings;
   }
 
-  add(text: string, release: () => void): void {
+  add(text: string | Uint8Array, release: () => void): void {
     this.#start(200);
-    if (this.#reply.write(event(text), 'latin1')) release();
+    if (this.#writeEvent(text)) release();
     else this.#holdBack(release);
+  }
+
+  /** Whether the client has room for more. */
+  #writeEvent(text: string | Uint8Array): boolean {
+    if (typeof text === 'string') return this.#reply.write(event(text), 'latin1');
+    this.#reply.write(EVENT_START);
+    this.#reply.write(text);
+    return this.#reply.write(EVENT_END);
   }
 
   finish(): void {
@@ -148,6 +156,9 @@ export class EventStream implements GenerateAnswers {
   }
 }
 
+const EVENT_START = 'data: ';
+const EVENT_END = '\n\n';
+
 function event(text: string): string {
-  return `data: ${text}\n\n`;
+  return EVENT_START + text + EVENT_END;
 }

@@ -5,21 +5,22 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   InferenceRequest,
+  type InferenceRequestInit,
   type InferenceResponse,
   type InferenceServerError,
   type RequestOrigin,
   type RequestTrace,
   type Responder,
 } from '@nereid/core';
-import { decodeGenerateRequest, encodeGenerateResponse, type ModelTarget } from '@nereid/protocol';
+import { decodeGenerateRequest, encodeGenerateResponse, type ModelTarget, moved, runJsonTask } from '@nereid/protocol';
 import { type BodySink, readBody } from './body-reader.ts';
 import { unwatchClient, type Watcher, watchClient } from './client-watch.ts';
 import { type ContentEncoding, contentEncodingOf, decompress } from './encodings.ts';
-import type { HttpError } from './errors.ts';
+import { type HttpError, tooLargeForJson } from './errors.ts';
 import { EventStream, type GenerateAnswers, OneDocument } from './generate-answers.ts';
 import type { ServerState } from './infer-endpoint.ts';
 import { loadHeader } from './load-metrics.ts';
-import type { HttpSettings } from './options.ts';
+import { BESIDE_FROM_BYTES, type HttpSettings } from './options.ts';
 import { endsConnection, writeRefusal } from './refusal.ts';
 import { restrictionOf } from './restriction.ts';
 
@@ -32,6 +33,15 @@ export interface GenerateInit {
   /** Whether the client takes a stream of events. */
   readonly isStream: boolean;
 }
+
+interface Answered {
+  readonly response: InferenceResponse | undefined;
+  /** Its JSON, where that was made on a thread. */
+  readonly text: Uint8Array | undefined;
+  readonly isFinal: boolean;
+}
+
+const bytesOf = ({ outputs }: InferenceResponse) => outputs.reduce((bytes, { data }) => bytes + data.byteLength, 0);
 
 export class GenerateExchange implements Responder, BodySink, Watcher {
   readonly #settings: HttpSettings;
@@ -47,6 +57,8 @@ export class GenerateExchange implements Responder, BodySink, Watcher {
   /** Whether the engine is being given the request: what it fails with before that runs is a refusal. */
   #isIssuing = false;
   #isOver = false;
+  /** Pending while the text of an answer is made on a thread. */
+  #writing: Promise<void> | undefined;
 
   constructor({ settings, request, response, state, target, isStream }: GenerateInit) {
     this.#settings = settings;
@@ -96,15 +108,37 @@ export class GenerateExchange implements Responder, BodySink, Watcher {
   }
 
   respond(request: InferenceRequest, response: InferenceResponse | undefined, final: boolean): void {
+    const release = () => response?.release?.();
     if (this.#isOver) {
-      response?.release?.();
+      release();
       return;
     }
+    const text = response && this.#textBeside(response, request.id);
+    if (text === undefined && this.#writing === undefined) {
+      this.#respondNow(request, { response, text: undefined, isFinal: final });
+      return;
+    }
+    // Answers keep their order, also when one takes longer to be written.
+    const turn = Promise.allSettled([this.#writing, text]).then(([, written]) => {
+      if (this.#writing === turn) this.#writing = undefined;
+      if (this.#isOver) release();
+      else if (written.status === 'fulfilled')
+        this.#respondNow(request, { response, text: written.value, isFinal: final });
+      else {
+        release();
+        this.#fail(written.reason);
+        request.cancel();
+      }
+    });
+    this.#writing = turn;
+  }
+
+  #respondNow(request: InferenceRequest, { response, text, isFinal }: Answered): void {
     // Nothing may escape into the engine, which calls this while it runs other requests.
     try {
       this.#endIfClosing();
-      if (response !== undefined) this.#add(response, request.id);
-      if (final) this.#finish();
+      if (response !== undefined) this.#add(response, text ?? (() => encodeGenerateResponse(response, request.id)));
+      if (isFinal) this.#finish();
     } catch (thrown) {
       this.#fail(thrown);
       // Only now, as a model may answer its cancellation at once.
@@ -114,8 +148,9 @@ export class GenerateExchange implements Responder, BodySink, Watcher {
 
   fail(request: InferenceRequest, error: InferenceServerError): void {
     const hasRun = !this.#isIssuing || request.dispatchedMicros > 0;
-    if (hasRun) this.#fail(error);
-    else this.#refuse(error);
+    const end = () => (hasRun ? this.#fail(error) : this.#refuse(error));
+    if (this.#writing === undefined) end();
+    else void this.#writing.then(end);
   }
 
   /** The connection is gone. */
@@ -129,9 +164,23 @@ export class GenerateExchange implements Responder, BodySink, Watcher {
 
   #generate(body: Buffer): void {
     if (this.#isOver) return;
+    const { limits, beside } = this.#settings;
+    if (beside === undefined || body.length <= BESIDE_FROM_BYTES) {
+      this.#issue(() => decodeGenerateRequest({ target: this.#target, body, inputs: this.#modelInputs(), limits }));
+      return;
+    }
+    const { bytes, transfer } = moved(body);
+    const message = { target: this.#target, body: bytes, inputs: this.#modelInputs(), limits };
+    runJsonTask({ kind: 'generate', message }, { ...beside, transfer }).then(
+      (decoded) => this.#issue(() => decoded),
+      (thrown: unknown) => this.#refuse(thrown),
+    );
+  }
+
+  #issue(decode: () => InferenceRequestInit): void {
+    if (this.#isOver) return;
     try {
-      const { limits } = this.#settings;
-      const decoded = decodeGenerateRequest({ target: this.#target, body, inputs: this.#modelInputs(), limits });
+      const decoded = decode();
       this.#request = new InferenceRequest(decoded, this.#trace?.watch(this) ?? this);
     } catch (thrown) {
       this.#refuse(thrown);
@@ -153,11 +202,26 @@ export class GenerateExchange implements Responder, BodySink, Watcher {
     return this.#settings.engine.modelMetadata(this.#target.modelName, this.#target.modelVersion).inputs;
   }
 
-  #add(response: InferenceResponse, id: string): void {
+  /** The text of a response, made on a thread; undefined when it is short, or may not be written at all. Its tensors are copied before this returns. */
+  #textBeside(response: InferenceResponse, id: string): Promise<Uint8Array> | undefined {
+    const { beside, maxInputBytes } = this.#settings;
+    const bytes = bytesOf(response);
+    if (beside === undefined || bytes <= BESIDE_FROM_BYTES || bytes > maxInputBytes) return undefined;
+    const { modelName, modelVersion, parameters } = response;
+    const outputs = response.outputs.map((tensor) => ({ ...tensor, data: new Uint8Array(tensor.data) }));
+    const transfer = outputs.map(({ data }) => data.buffer);
+    const plain = { modelName, modelVersion, outputs, ...(parameters !== undefined && { parameters }) };
+    return runJsonTask({ kind: 'generate-answer', response: plain, id }, { ...beside, transfer });
+  }
+
+  #add(response: InferenceResponse, made: Uint8Array | (() => string)): void {
     const release = () => response.release?.();
-    let text: string;
+    let text: string | Uint8Array;
     try {
-      text = encodeGenerateResponse(response, id);
+      const bytes = bytesOf(response);
+      const { maxInputBytes } = this.#settings;
+      if (bytes > maxInputBytes) throw tooLargeForJson(bytes, maxInputBytes);
+      text = typeof made === 'function' ? made() : made;
     } catch (thrown) {
       release();
       throw thrown;

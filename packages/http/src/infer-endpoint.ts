@@ -10,7 +10,7 @@ import {
 import type { HeadWriter } from './answer-head.ts';
 import { notOneResponse } from './errors.ts';
 import { type ExchangeInit, InferExchange } from './infer-exchange.ts';
-import type { HttpSettings } from './options.ts';
+import { BESIDE_FROM_BYTES, type HttpSettings } from './options.ts';
 import { restrictionOf } from './restriction.ts';
 import { matchRoute, pathOf } from './routes.ts';
 
@@ -112,6 +112,18 @@ export class InferEndpoint {
   decode(target: ModelTarget, body: Buffer, headerLength: number | undefined): DecodedRequest {
     if (headerLength === 0) return this.#decodeRaw(target, body);
     return this.#decoder.decode({ target, body, headerLength });
+  }
+
+  /** Whether a body has so much JSON that it is read on a thread. */
+  isLong(body: Buffer, headerLength: number | undefined): boolean {
+    return this.settings.beside !== undefined && (headerLength ?? body.length) > BESIDE_FROM_BYTES;
+  }
+
+  /** What `decode` does, on a thread; it rejects with what that throws. A body of JSON alone is empty afterwards. */
+  decodeBeside(target: ModelTarget, body: Buffer, headerLength: number | undefined): Promise<DecodedRequest> {
+    const { beside } = this.settings;
+    if (beside === undefined) throw new TypeError('there are no threads');
+    return this.#decoder.decodeBeside({ target, body, headerLength }, beside);
   }
 
   #decodeRaw(target: ModelTarget, body: Buffer): DecodedRequest {

@@ -13,15 +13,22 @@ import {
   type SharedMemoryTensors,
   withBatch,
 } from '@nereid/core';
-import { type DecodedRequest, type EncodedMessage, type ModelTarget, ResponseFormat } from '@nereid/protocol';
+import {
+  type DecodedRequest,
+  type EncodedMessage,
+  type JobPlace,
+  type ModelTarget,
+  ResponseFormat,
+} from '@nereid/protocol';
 import { type Classification, withForwarded } from '@nereid/serving';
 import { RequestMemory } from '@nereid/shared-memory';
 import { headerList } from './answer-head.ts';
 import { type BodySink, readBody } from './body-reader.ts';
 import { unwatchClient, type Watcher, watchClient } from './client-watch.ts';
 import { acceptedEncoding, type ContentEncoding, compress, contentEncodingOf, decompress } from './encodings.ts';
-import { HttpError, notOneResponse } from './errors.ts';
+import { HttpError, notOneResponse, tooLargeForJson } from './errors.ts';
 import type { InferEndpoint, ServerState } from './infer-endpoint.ts';
+import { BESIDE_FROM_BYTES } from './options.ts';
 import { endsConnection, writeRefusal } from './refusal.ts';
 import { writeMessage } from './write-message.ts';
 
@@ -140,9 +147,21 @@ export class InferExchange implements Responder, BodySink, Watcher {
 
   #infer(body: Buffer): void {
     if (this.#isClosed || this.#isAnswered) return;
+    if (this.#endpoint.isLong(body, this.#headerLength)) {
+      this.#endpoint.decodeBeside(this.#target, body, this.#headerLength).then(
+        (decoded) => this.#inferDecoded(() => decoded),
+        (thrown: unknown) => this.#refuseContent(thrown),
+      );
+      return;
+    }
+    this.#inferDecoded(() => this.#endpoint.decode(this.#target, body, this.#headerLength));
+  }
+
+  #inferDecoded(decode: () => DecodedRequest): void {
+    if (this.#isClosed || this.#isAnswered) return;
     const { engine, forwarding } = this.#endpoint.settings;
     try {
-      let decoded = this.#endpoint.decode(this.#target, body, this.#headerLength);
+      let decoded = decode();
       if (forwarding !== undefined) decoded = withForwarded(decoded, forwarding.parametersOf(this.#message.rawHeaders));
       this.#format = decoded.format;
       this.#tellsBatch = decoded.tellsBatch;
@@ -213,12 +232,31 @@ export class InferExchange implements Responder, BodySink, Watcher {
       const classified = this.#classification?.apply(response) ?? response;
       const batch = this.#tellsBatch ? this.#request?.batch : undefined;
       const told = batch === undefined ? classified : withBatch(classified, batch);
-      const message = this.#format.encode(told, this.#request?.id ?? '');
-      const encoding = acceptedEncoding(this.#message.headers['accept-encoding']);
-      if (encoding === 'identity') this.#write(message);
-      else void this.#writeCompressed(message, encoding);
+      const jsonBytes = this.#format.jsonBytes(told);
+      const { beside, maxInputBytes } = this.#endpoint.settings;
+      if (jsonBytes > maxInputBytes) throw tooLargeForJson(jsonBytes, maxInputBytes);
+      if (beside !== undefined && jsonBytes > BESIDE_FROM_BYTES) void this.#writeBeside(told, beside);
+      else this.#writeEncoded(this.#format.encode(told, this.#request?.id ?? ''));
     } catch (thrown) {
       // Nothing may escape into the engine, which calls this while it runs other requests.
+      this.#isAnswered = false;
+      this.refuse(thrown);
+    }
+  }
+
+  #writeEncoded(message: EncodedMessage): void {
+    const encoding = acceptedEncoding(this.#message.headers['accept-encoding']);
+    if (encoding === 'identity') this.#write(message);
+    else void this.#writeCompressed(message, encoding);
+  }
+
+  /** What the model answered is held meanwhile, as its binary outputs are not copied. */
+  async #writeBeside(told: InferenceResponse, beside: JobPlace): Promise<void> {
+    this.#isAnswered = true;
+    try {
+      const message = await this.#format.encodeBeside(told, this.#request?.id ?? '', beside);
+      if (!this.#isClosed) this.#writeEncoded(message);
+    } catch (thrown) {
       this.#isAnswered = false;
       this.refuse(thrown);
     }

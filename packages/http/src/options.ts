@@ -1,5 +1,7 @@
-import { type LogControl, type Logger, type RequestTracer, silentLogger } from '@nereid/core';
-import type { ProtocolLimits } from '@nereid/protocol';
+import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
+import { type JobThreads, type LogControl, type Logger, type RequestTracer, silentLogger } from '@nereid/core';
+import type { JobPlace, ProtocolLimits } from '@nereid/protocol';
 import { type ApiRestriction, ApiRestrictions, HeaderForwarding, type InferenceEngine } from '@nereid/serving';
 import { SharedMemoryRegions } from '@nereid/shared-memory';
 import manifest from '../package.json' with { type: 'json' };
@@ -51,6 +53,11 @@ export interface NereidHttpOptions {
   readonly maxBodyBytes?: number;
   /** Bytes of the body of a call that runs no model: settings, registrations, the index. It is read on the event loop. Default 1 MiB. */
   readonly maxCallBodyBytes?: number;
+  /**
+   * Threads that read and write JSON of more than 256 KiB; the same ones for every protocol of a server. Default: none, and it is done on the event loop, where 64 MiB
+   * hold everybody up for a second.
+   */
+  readonly threads?: JobThreads | undefined;
   /** Other bounds on the content of requests: nesting, tensors … */
   readonly limits?: Partial<ProtocolLimits>;
   /** How long a client may take no byte of an answer that waits for it, in milliseconds; then the connection is closed. 0 waits for ever. Default 60 000. */
@@ -69,12 +76,14 @@ export interface HttpSettings
   extends Required<
     Omit<
       NereidHttpOptions,
-      'limits' | 'log' | 'restrictedApis' | 'forwardHeaders' | 'corsOrigins' | 'tracer' | 'docsPage'
+      'limits' | 'log' | 'restrictedApis' | 'forwardHeaders' | 'corsOrigins' | 'tracer' | 'docsPage' | 'threads'
     >
   > {
   readonly log: LogControl | undefined;
   readonly tracer: RequestTracer | undefined;
   readonly docsPage: (() => DocsPage) | undefined;
+  /** Where long work on JSON is done; undefined for the event loop. */
+  readonly beside: JobPlace | undefined;
   readonly limits: Partial<ProtocolLimits>;
   /** Undefined when every call is open. */
   readonly restrictions: ApiRestrictions | undefined;
@@ -106,7 +115,15 @@ const EXTENSIONS = [
   'logging',
 ];
 
+/** JSON up to this is dealt with on the event loop, in a few milliseconds at the worst; more goes to a thread. */
+export const BESIDE_FROM_BYTES = 256 * 1024;
+
 export const SIZE_ADVICE = 'Use --http-max-input-size to increase the limit.';
+
+/** The file that threads load. A URL as bundlers and test runners leave it alone. */
+function jsonJob(): string {
+  return pathToFileURL(createRequire(import.meta.url).resolve('@nereid/protocol/json-job')).href;
+}
 
 /** @throws {TypeError | SyntaxError} for restrictions and a pattern that cannot be */
 export function resolveOptions(options: NereidHttpOptions): HttpSettings {
@@ -121,6 +138,7 @@ export function resolveOptions(options: NereidHttpOptions): HttpSettings {
     cors: corsOrigins.length === 0 ? undefined : new Cors(corsOrigins),
     sharedMemory,
     tracer: options.tracer,
+    beside: options.threads && { threads: options.threads, module: jsonJob() },
     openApi: options.openApi ?? true,
     docsPage: options.docsPage,
     logger: options.logger ?? silentLogger,

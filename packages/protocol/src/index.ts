@@ -32,4 +32,5 @@ export { type PlainJson, parseJson } from './parse-json.ts';
 export { decodeRawRequest, type RawRequest } from './raw-request.ts';
 export { type EncodedRequest, RequestDecoder, type RequestDecoderOptions } from './request-decoder.ts';
 export type { ModelTarget } from './request-template.ts';
-export { type EncodedMessage, type OutputForm, ResponseFormat } from './response-format.ts';
+export { type EncodedMessage, type OutputForm, type OutputForms, ResponseFormat } from './response-format.ts';
+export { type JobPlace, moved, runJsonTask } from './run-json-task.ts';

@@ -3,13 +3,13 @@ import { ProtocolError } from './errors.ts';
 import type { JsonObject, JsonValue } from './json-reader.ts';
 import type { ProtocolLimits } from './limits.ts';
 import { booleanParameter, stringMember, unsignedParameter } from './members.ts';
-import { type OutputForm, ResponseFormat } from './response-format.ts';
+import type { OutputForm, OutputForms } from './response-format.ts';
 import { asEntries, entryParameters, sharedMemoryPart } from './tensor-entries.ts';
 
 export interface OutputSelection {
   /** Outputs the client listed; empty for every output of the model. */
   readonly names: readonly string[];
-  readonly format: ResponseFormat;
+  readonly forms: OutputForms;
   /** Where the outputs go that belong into shared memory. */
   readonly parts: ReadonlyMap<string, SharedMemoryPart>;
   /** How many classes are sent of an output in place of it; undefined when none is classified. */
@@ -43,7 +43,7 @@ export function readOutputSelection(
   }
   return {
     names: [...listed.keys()],
-    format: new ResponseFormat({ listed, binaryByDefault }),
+    forms: { listed, binaryByDefault },
     parts,
     classes: classes.size === 0 ? undefined : classes,
   };

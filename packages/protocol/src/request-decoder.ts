@@ -7,8 +7,9 @@ import { asBuffer } from './bytes.ts';
 import { DecodedRequest } from './decoded-request.ts';
 import { ProtocolError } from './errors.ts';
 import { assertHeaderLength } from './header-length.ts';
-import { assertWithin, DEFAULT_LIMITS, type ProtocolLimits } from './limits.ts';
-import { type ModelTarget, type RequestTemplate, readTemplate } from './request-template.ts';
+import { DEFAULT_LIMITS, type ProtocolLimits } from './limits.ts';
+import { type ModelTarget, type RequestTemplate, readPlan, templateOf } from './request-template.ts';
+import { type JobPlace, moved, runJsonTask } from './run-json-task.ts';
 import { idBefore, keyStart, TemplateTable } from './template-table.ts';
 
 export interface RequestDecoderOptions {
@@ -71,10 +72,25 @@ export class RequestDecoder {
     return assemble({ target, body, headerLength: body.length, template: this.#read(body) });
   }
 
+  /**
+   * What `decode` does, with the JSON read on a thread.
+   * @param beside.threads  where
+   * @param beside.module   URL of the file behind `@nereid/protocol/json-job`
+   * @returns as `decode` does; a body that is JSON only is moved to the thread, and empty here from then on. Rejects as `decode` throws
+   */
+  async decodeBeside(message: EncodedRequest, beside: JobPlace): Promise<DecodedRequest> {
+    const { target, headerLength } = message;
+    const body = asBuffer(message.body);
+    if (headerLength !== undefined) assertHeaderLength(headerLength, body.length);
+    const header = headerLength === undefined ? body : body.subarray(0, headerLength);
+    const { bytes, transfer } = headerLength === undefined ? moved(body) : { bytes: header, transfer: [] };
+    const plan = await runJsonTask({ kind: 'request', header: bytes, limits: this.#limits }, { ...beside, transfer });
+    const rest = headerLength === undefined ? Buffer.alloc(0) : body;
+    return assemble({ target, body: rest, headerLength: headerLength ?? 0, template: templateOf(plan) });
+  }
+
   #read(header: Buffer): RequestTemplate {
-    const limits = this.#limits;
-    assertWithin({ what: 'the JSON header', bytes: header.length, limit: limits.maxHeaderBytes, limits });
-    return readTemplate(header, limits);
+    return templateOf(readPlan(header, this.#limits));
   }
 }
 

@@ -13,11 +13,11 @@ import {
 import { ProtocolError } from './errors.ts';
 import { type JsonObject, JsonReader, JsonSpan, type JsonValue } from './json-reader.ts';
 import { decodeJsonTensor } from './json-tensor.ts';
-import type { ProtocolLimits } from './limits.ts';
+import { assertWithin, type ProtocolLimits } from './limits.ts';
 import { shapeMember, stringMember, unparsable } from './members.ts';
 import { readOutputSelection } from './output-selection.ts';
 import { type RequestParameters, readRequestParameters } from './request-parameters.ts';
-import type { ResponseFormat } from './response-format.ts';
+import { type OutputForms, ResponseFormat } from './response-format.ts';
 import { asEntries, binaryDataSize, entryParameters, readRoot, sharedMemoryPart } from './tensor-entries.ts';
 
 /** Model a request is addressed to. The same object for the same model and version: signatures are shared by its identity. */
@@ -39,13 +39,14 @@ interface TemplateInput {
   readonly part: SharedMemoryPart | undefined;
 }
 
-export interface RequestTemplate {
+/** A header as plain data, which can cross to another thread. */
+export interface RequestPlan {
   /** As the header gave it; '' for none. */
   readonly id: string;
   readonly inputs: readonly TemplateInput[];
   readonly requestedOutputs: readonly string[];
   readonly parameters: RequestParameters;
-  readonly format: ResponseFormat;
+  readonly forms: OutputForms;
   /** Undefined when no output is classified. */
   readonly classes: ReadonlyMap<string, number> | undefined;
   /** Undefined when no tensor lies in shared memory. */
@@ -54,6 +55,10 @@ export interface RequestTemplate {
   readonly binaryBytes: number;
   /** Whether header bytes alone determine everything here but the id. */
   readonly isReusable: boolean;
+}
+
+export interface RequestTemplate extends RequestPlan {
+  readonly format: ResponseFormat;
   /** One signature per target, for reusable templates without BYTES. */
   readonly signatures: SignatureTable | undefined;
 }
@@ -67,9 +72,10 @@ const LEVELS_ABOVE_DATA = 3;
  * Reads a JSON header.
  *
  * @param header  exactly the bytes of the header; JSON tensors are copied out of it
- * @throws {ProtocolError} for the first thing that is wrong, in the order: JSON, id, parameters, inputs, outputs
+ * @throws {ProtocolError} for the first thing that is wrong, in the order: size, JSON, id, parameters, inputs, outputs
  */
-export function readTemplate(header: Uint8Array, limits: ProtocolLimits): RequestTemplate {
+export function readPlan(header: Uint8Array, limits: ProtocolLimits): RequestPlan {
+  assertWithin({ what: 'the JSON header', bytes: header.length, limit: limits.maxHeaderBytes, limits });
   const reader = new JsonReader(header, {
     maxDepth: limits.maxJsonDepth + LEVELS_ABOVE_DATA,
     maxValues: limits.maxJsonValues,
@@ -79,20 +85,24 @@ export function readTemplate(header: Uint8Array, limits: ProtocolLimits): Reques
   const parameters = readRequestParameters(root.get('parameters'));
   const inputs = readInputs(root.get('inputs'), header, limits);
   const selection = readOutputSelection(root.get('outputs'), parameters.binaryDataOutput, limits);
-  const isReusable = inputs.every((input) => input.data === undefined);
-  const hasBytes = inputs.some((input) => input.datatype === 'BYTES');
   return {
     id,
     inputs,
     requestedOutputs: selection.names,
     parameters,
-    format: selection.format,
+    forms: selection.forms,
     classes: selection.classes,
     sharedMemory: sharedMemoryOf(inputs, selection.parts),
     binaryBytes: inputs.reduce((bytes, input) => bytes + input.byteSize, 0),
-    isReusable,
-    signatures: isReusable && !hasBytes ? new SignatureTable() : undefined,
+    isReusable: inputs.every((input) => input.data === undefined),
   };
+}
+
+/** A plan with what stays on this thread: how its answers are encoded, and what its requests have in common. */
+export function templateOf(plan: RequestPlan): RequestTemplate {
+  const hasBytes = plan.inputs.some((input) => input.datatype === 'BYTES');
+  const signatures = plan.isReusable && !hasBytes ? new SignatureTable() : undefined;
+  return { ...plan, format: new ResponseFormat(plan.forms), signatures };
 }
 
 function sharedMemoryOf(

@@ -5,6 +5,8 @@
  */
 import type { InferenceResponse, ParameterValue, Tensor } from '@nereid/core';
 import { quote } from './byte-text.ts';
+import { latin1Bytes } from './bytes.ts';
+import { type JobPlace, runJsonTask } from './run-json-task.ts';
 import { tensorText } from './tensor-text.ts';
 
 /** An answer ready to be written: `header` as latin1, then `blobs`, together `byteLength` bytes. */
@@ -32,6 +34,14 @@ interface ResponseShape {
 
 const MAX_CACHED = 4;
 
+/** How the outputs of a request are sent. */
+export interface OutputForms {
+  /** How each output that the client named is sent. */
+  readonly listed: ReadonlyMap<string, OutputForm>;
+  /** Whether all are binary where it named none. */
+  readonly binaryByDefault: boolean;
+}
+
 /** How an output is sent; `memory` is told without its contents, which lie in shared memory. */
 export type OutputForm = 'json' | 'binary' | 'memory';
 
@@ -48,11 +58,7 @@ export class ResponseFormat {
   readonly #cached: CachedHeader[] = [];
   #nextSlot = 0;
 
-  /**
-   * @param outputs.listed           how each output that the client named is sent
-   * @param outputs.binaryByDefault  whether all are binary where it named none
-   */
-  constructor(outputs: { readonly listed: ReadonlyMap<string, OutputForm>; readonly binaryByDefault: boolean }) {
+  constructor(outputs: OutputForms) {
     this.#listed = outputs.listed;
     this.#binaryByDefault = outputs.binaryByDefault;
   }
@@ -85,6 +91,47 @@ export class ResponseFormat {
     return { header, blobs, byteLength, headerLength: blobs.length === 0 ? undefined : header.length };
   }
 
+  /** Bytes of the tensors of an answer that are written as JSON. */
+  jsonBytes(response: InferenceResponse): number {
+    let bytes = 0;
+    for (const { name, data } of response.outputs) if (this.#formOf(name) === 'json') bytes += data.byteLength;
+    return bytes;
+  }
+
+  /**
+   * What `encode` does, with the text of the tensors made on a thread. Their bytes are copied before this returns; the blobs of binary outputs are views as ever.
+   * The header is in the first blobs, so that nothing large is joined.
+   */
+  async encodeBeside(response: InferenceResponse, id: string, beside: JobPlace): Promise<EncodedMessage> {
+    const tensors = response.outputs
+      .filter(({ name }) => this.#formOf(name) === 'json')
+      .map((tensor) => ({ ...tensor, data: new Uint8Array(tensor.data) }));
+    const transfer = tensors.map(({ data }) => data.buffer);
+    const texts = await runJsonTask({ kind: 'texts', tensors }, { ...beside, transfer });
+    const start = id === '' ? '{' : `{"id":${quote(id)},`;
+    const pieces: (string | Uint8Array)[] = [`${start}${namesText(response)},"outputs":[`];
+    let next = 0;
+    for (const [index, output] of response.outputs.entries()) {
+      const form = this.#formOf(output.name);
+      pieces.push(`${index === 0 ? '' : ','}${outputStart(output)}`);
+      const text = form === 'json' ? texts[next++] : undefined;
+      if (form === 'json' && text !== undefined) pieces.push(',"data":', text);
+      else pieces.push(contentsText(output, form));
+      pieces.push('}');
+    }
+    pieces.push(']}');
+    const header = pieces.map((piece) => (typeof piece === 'string' ? latin1Bytes(piece) : piece));
+    const headerLength = header.reduce((bytes, piece) => bytes + piece.byteLength, 0);
+    const blobs = response.outputs.filter(({ name }) => this.isBinary(name)).map(({ data }) => data);
+    const binaryBytes = blobs.reduce((bytes, blob) => bytes + blob.byteLength, 0);
+    return {
+      header: '',
+      blobs: [...header, ...blobs].filter((blob) => blob.byteLength > 0),
+      byteLength: headerLength + binaryBytes,
+      headerLength: binaryBytes === 0 ? undefined : headerLength,
+    };
+  }
+
   #cachedText(response: InferenceResponse): string | undefined {
     if (response.parameters !== undefined && response.parameters.size > 0) return undefined;
     for (const entry of this.#cached) {
@@ -94,11 +141,10 @@ export class ResponseFormat {
   }
 
   #buildText(response: InferenceResponse): string {
-    const names = `"model_name":${quote(response.modelName)},"model_version":${quote(response.modelVersion)}`;
-    const parameters = parametersText(response.parameters);
     const outputs = response.outputs.map((output) => outputText(output, this.#formOf(output.name)));
-    const text = `${names}${parameters},"outputs":[${outputs.join(',')}]}`;
-    if (parameters === '' && response.outputs.every((output) => this.isBinary(output.name)))
+    const text = `${namesText(response)},"outputs":[${outputs.join(',')}]}`;
+    const hasParameters = response.parameters !== undefined && response.parameters.size > 0;
+    if (!hasParameters && response.outputs.every((output) => this.isBinary(output.name)))
       this.#remember(response, text);
     return text;
   }
@@ -144,8 +190,17 @@ function sameShape(left: readonly number[], right: readonly number[]): boolean {
   return true;
 }
 
+function namesText({ modelName, modelVersion, parameters }: InferenceResponse): string {
+  return `"model_name":${quote(modelName)},"model_version":${quote(modelVersion)}${parametersText(parameters)}`;
+}
+
 function outputText(output: Tensor, form: OutputForm): string {
-  return `{"name":${quote(output.name)},"datatype":"${output.datatype}","shape":[${output.shape.join(',')}]${contentsText(output, form)}}`;
+  return `${outputStart(output)}${contentsText(output, form)}}`;
+}
+
+/** An output up to its contents. */
+function outputStart({ name, datatype, shape }: Tensor): string {
+  return `{"name":${quote(name)},"datatype":"${datatype}","shape":[${shape.join(',')}]`;
 }
 
 function contentsText(output: Tensor, form: OutputForm): string {

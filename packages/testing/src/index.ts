@@ -1,4 +1,5 @@
 export { type RequestForInit, requestFor, type TensorInit, tensor, valuesOf } from './builders.ts';
+export { CloningThreads } from './cloning-threads.ts';
 export { type CompileOptions, compileLibrary, testLibrary } from './compile-library.ts';
 export { type AddSubNames, addSub, type Computation, identity } from './computations.ts';
 export { FakeBackend, type FakeBackendOptions, type FakeModelOptions } from './fake-backend.ts';

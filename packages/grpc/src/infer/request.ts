@@ -58,6 +58,8 @@ export interface DecodedInferRequest extends InferenceRequestInit {
 
 /** Field numbers of the messages below. */
 const REQUEST = { modelName: 1, modelVersion: 2, id: 3, parameters: 4, inputs: 5, outputs: 6, rawContents: 7 } as const;
+/** Of a request. */
+export const INPUTS_FIELD = REQUEST.inputs;
 const INPUT = { name: 1, datatype: 2, shape: 3, parameters: 4, contents: 5 } as const;
 const OUTPUT = { name: 1, parameters: 2 } as const;
 
@@ -116,12 +118,15 @@ function scheduling(parameters: RequestParameters) {
   return { priority, timeoutMicroseconds, correlationId, sequenceStart, sequenceEnd };
 }
 
-/** Whom a request is for and how it calls itself, as far as that can be told of one that may be too broken to be decoded. */
-export function addressOf(body: Buffer): {
+/** Whom a request is for, and how it calls itself. */
+export interface Address {
   readonly modelName: string;
   readonly modelVersion: string;
   readonly id: string;
-} {
+}
+
+/** The address of a request that may be too broken to be decoded, as far as it can be told. */
+export function addressOf(body: Buffer): Address {
   const address = { modelName: '', modelVersion: '', id: '' };
   try {
     const reader = new WireReader(body, new FieldBudget(DEFAULT_LIMITS.maxFields));
