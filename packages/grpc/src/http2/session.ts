@@ -183,8 +183,10 @@ export class Session implements FrameHandler, StreamOwner {
     this.#end();
   }
 
-  /** Ends every call and the connection at once. */
+  /** Ends every call and the connection at once. The client is told which calls had begun: the others it may make again. */
   destroy(): void {
+    if (!this.#isOver && this.#hasSettings) this.#goAway(this.#lastStreamId, H2.NO_ERROR);
+    this.output.flush();
     this.#socket.destroy();
     this.#gone();
   }

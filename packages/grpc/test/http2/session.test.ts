@@ -640,6 +640,18 @@ describe('a connection', () => {
     for (const client of clients) client.socket.destroy();
   });
 
+  it('that the server ends at once is told which calls had begun', async () => {
+    await using served = await serveEcho();
+    using client = RawClient.open(served.port);
+    client.send(request(1, '/hold'), request(3, '/hold'));
+    await expect.poll(() => served.calls.length).toBe(2);
+    served.server.abort();
+    expect(await client.goAway()).toBe(CODE.none);
+    expect(client.frames.at(-1)?.payload.readUInt32BE(0)).toBe(3);
+    await client.closed();
+    expect(served.calls.every(({ isClosed }) => isClosed)).toBe(true);
+  });
+
   it('takes its calls with it when it ends', async () => {
     await using served = await serveEcho();
     const client = RawClient.open(served.port);
