@@ -33,10 +33,22 @@ export function connectionFailure(
         : code === 'ENOTFOUND' || code === 'EAI_AGAIN'
           ? `the host of ${server} is unknown`
           : `the connection to ${server} failed: ${message}`,
-    advice: isNotConnected ? 'is the server running, and the URL right?' : undefined,
+    advice: isNotConnected
+      ? 'is the server running, and the URL right?'
+      : isOfBrowser(thrown)
+        ? BROWSER_ADVICE
+        : undefined,
     isNotTaken: isNotConnected || known.isNotTaken === true,
     cause: thrown,
   });
+}
+
+const BROWSER_ADVICE =
+  'a browser does not say why: is the server running, and does it allow the origin of this page (--http-cors-origin of Nereid)?';
+
+/** How `fetch` of a browser fails, whatever the reason; that of Node.js, Deno and Bun has a cause or a code. */
+function isOfBrowser(thrown: unknown): boolean {
+  return thrown instanceof TypeError && thrown.cause === undefined && !('code' in thrown);
 }
 
 interface Failure {
