@@ -35,11 +35,14 @@ interface Job {
 
 /** @throws {CliError} `usage` when address and protocol contradict each other */
 function addressOf({ url, protocol }: InferOptions): { readonly url: string; readonly isGrpc: boolean } {
-  const isGrpc = protocol === undefined ? /^grpcs?:/.test(url ?? '') : protocol === 'grpc';
-  if (isGrpc === /^https?:/.test(url ?? '') && url?.includes('://'))
+  const isGrpc = protocol === undefined ? GRPC_ADDRESS.test(url ?? '') : protocol === 'grpc';
+  if (url !== undefined && protocol !== undefined && (isGrpc ? HTTP_ADDRESS : GRPC_ADDRESS).test(url))
     throw new CliError('usage', `--url ${url} is not for --protocol ${protocol}; leave one of them out`);
   return { url: url ?? (isGrpc ? 'grpc://127.0.0.1:8001' : 'http://127.0.0.1:8000'), isGrpc };
 }
+
+const HTTP_ADDRESS = /^https?:\/\//;
+const GRPC_ADDRESS = /^grpcs?:\/\//;
 
 async function inferOverHttp(client: HttpClient, job: Job): Promise<void> {
   const { target, given, options, io } = job;
