@@ -44,6 +44,7 @@ export class GrpcServer {
       limits: this.#limits,
       accept: (stream, isTooLarge) => this.#accept(stream, isTooLarge),
       opened: (session) => new Connection(session, { limits: connectionLimits, logger: this.#settings.logger }),
+      failed: (thrown) => this.#settings.logger.error({ err: thrown }, 'an unexpected failure ended a gRPC connection'),
     });
   }
 

@@ -34,6 +34,7 @@ export class Http2Server {
   readonly #limits: Http2Limits;
   readonly #accept: (stream: Stream, isTooLarge: boolean) => void;
   readonly #opened: (session: Session) => void;
+  readonly #failed: (thrown: unknown) => void;
 
   constructor(init: {
     readonly tls: TlsOptions | undefined;
@@ -41,10 +42,13 @@ export class Http2Server {
     /** A call begins. It is answered through the stream; its headers are not whole when they were too large. */
     readonly accept: (stream: Stream, isTooLarge: boolean) => void;
     readonly opened: (session: Session) => void;
+    /** Something went wrong on this side while a connection was read; it has ended. */
+    readonly failed: (thrown: unknown) => void;
   }) {
     this.#limits = init.limits;
     this.#accept = init.accept;
     this.#opened = init.opened;
+    this.#failed = init.failed;
     this.#server = init.tls === undefined ? this.#openPlain() : this.#openSecure(init.tls);
     // Of a connection that could not be accepted, e.g. for want of descriptors; the next one may be.
     this.#server.on('error', () => {});
@@ -113,6 +117,7 @@ export class Http2Server {
       limits: this.#limits,
       accept: this.#accept,
       closed: () => this.#sessions.delete(session),
+      failed: this.#failed,
     });
     this.#sessions.add(session);
     this.#opened(session);

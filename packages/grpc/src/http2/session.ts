@@ -52,6 +52,8 @@ export interface SessionInit {
   /** A call begins. It is answered through the stream. */
   readonly accept: (stream: Stream, isTooLarge: boolean) => void;
   readonly closed: (session: Session) => void;
+  /** Something went wrong on this side, which costs the connection alone. */
+  readonly failed: (thrown: unknown) => void;
 }
 
 export class Session implements FrameHandler, StreamOwner {
@@ -632,7 +634,7 @@ export class Session implements FrameHandler, StreamOwner {
   #refuse(thrown: unknown): void {
     const fault = thrown instanceof ConnectionFault ? thrown : new ConnectionFault(H2.INTERNAL_ERROR, 'internal error');
     this.end(fault.code, fault.message);
-    if (fault !== thrown) throw thrown;
+    if (fault !== thrown) this.#init.failed(thrown);
   }
 
   /** Sends what waits, and closes. What the client still sends is read and dropped: bytes that nobody reads would take the last frames with them. */

@@ -9,7 +9,7 @@ const END = { fields: [['x-end', 'yes']], recurring: new Set<string>() } as cons
 
 /**
  * `/echo` answers with the body, `/headers` with the headers as JSON, `/large` with as many bytes as `x-bytes` says, `/early` before the body, `/hold` not at
- * all, `/pause` with the body once it is resumed by the test, `/late` once it has read that a moment later.
+ * all, `/throw` as a handler must not, `/pause` with the body once it is resumed by the test, `/late` once it has read that a moment later.
  */
 class EchoCall implements StreamHandler {
   readonly stream: Stream;
@@ -37,6 +37,7 @@ class EchoCall implements StreamHandler {
   }
 
   data(piece: Buffer): void {
+    if (this.path === '/throw') throw new Error('told to throw');
     this.pieces.push(piece);
   }
 
@@ -65,11 +66,14 @@ export interface EchoServer extends AsyncDisposable {
   /** Every call so far. */
   readonly calls: readonly EchoCall[];
   readonly sessions: readonly Session[];
+  /** What went wrong on the server's side. */
+  readonly failures: readonly unknown[];
 }
 
 export async function serveEcho(limits: Partial<Http2Limits> = {}): Promise<EchoServer> {
   const calls: EchoCall[] = [];
   const sessions: Session[] = [];
+  const failures: unknown[] = [];
   const server = new Http2Server({
     tls: undefined,
     limits: { ...DEFAULT_HTTP2_LIMITS, ...limits },
@@ -78,6 +82,7 @@ export async function serveEcho(limits: Partial<Http2Limits> = {}): Promise<Echo
       else calls.push(new EchoCall(stream));
     },
     opened: (session) => sessions.push(session),
+    failed: (thrown) => failures.push(thrown),
   });
   const port = await server.listen({ host: '127.0.0.1', port: 0 });
   return {
@@ -85,6 +90,7 @@ export async function serveEcho(limits: Partial<Http2Limits> = {}): Promise<Echo
     server,
     calls,
     sessions,
+    failures,
     [Symbol.asyncDispose]: async () => {
       server.abort();
       await server.close();

@@ -575,6 +575,17 @@ describe('flow control', () => {
 });
 
 describe('a connection', () => {
+  it('ends alone when something goes wrong on this side, and the server is told', async () => {
+    await using server = await serveEcho();
+    using client = RawClient.open(server.port);
+    client.send(request(1, '/throw'), data(1, 'abc'));
+    const INTERNAL_ERROR = 2;
+    expect(await client.goAway()).toBe(INTERNAL_ERROR);
+    await client.closed();
+    expect(server.failures).toEqual([new Error('told to throw')]);
+    await expectService(server);
+  });
+
   it('acknowledges settings and pings, each with what it said', async () => {
     await using served = await serveEcho();
     using client = RawClient.open(served.port, [SETTING.table, 0]);
