@@ -40,6 +40,9 @@ const data = (streamId: number, bytes: string | Uint8Array, flags = END_STREAM) 
 const padded = (bytes: Uint8Array, padding: number, announced = padding) =>
   Buffer.concat([Buffer.of(announced), bytes, Buffer.alloc(padding)]);
 
+/** On a busy machine a moment may be long. */
+const eventually = <Value>(read: () => Value) => expect.poll(read, { timeout: 15_000 });
+
 /** Another client is served as if nothing had happened. */
 async function expectService({ port }: EchoServer): Promise<void> {
   using other = RawClient.open(port);
@@ -567,9 +570,9 @@ describe('flow control', () => {
     client.send(frame(TYPE.windowUpdate, 0, 0, uint32(2 ** 30)));
     client.socket.pause();
     client.send(request(1, '/large', ['x-bytes', String(64 * 2 ** 20)]));
-    await expect.poll(() => served.calls[0]?.stream.waitingBytes ?? 0).toBeGreaterThan(32 * 2 ** 20);
+    await eventually(() => served.calls[0]?.stream.waitingBytes ?? 0).toBeGreaterThan(32 * 2 ** 20);
     client.socket.destroy();
-    await expect.poll(() => [served.calls[0]?.isClosed, served.calls[0]?.writtenBytes]).toEqual([true, 64 * 2 ** 20]);
+    await eventually(() => [served.calls[0]?.isClosed, served.calls[0]?.writtenBytes]).toEqual([true, 64 * 2 ** 20]);
     await expectService(served);
   });
 });
@@ -603,7 +606,7 @@ describe('a connection', () => {
     await using served = await serveEcho();
     using client = RawClient.open(served.port);
     client.send(request(1));
-    await expect.poll(() => served.calls.length).toBe(1);
+    await eventually(() => served.calls.length).toBe(1);
     const closed = served.server.close();
     const ping = await client.find(({ type, flags }) => type === TYPE.ping && flags === 0);
     const farewells = () =>
@@ -636,7 +639,7 @@ describe('a connection', () => {
     await using served = await serveEcho();
     const clients = Array.from({ length: 5 }, () => RawClient.open(served.port));
     for (const client of clients) client.send(request(1, '/hold'), data(1, ''));
-    await expect.poll(() => served.calls.length).toBe(5);
+    await eventually(() => served.calls.length).toBe(5);
     const head = { fields: [[':status', '200']], recurring: new Set<string>() } as const;
     const end = { fields: [['x-end', 'yes']], recurring: new Set<string>() } as const;
     const part = (call: number, bytes: number) => Buffer.alloc(bytes, `<${call}>`);
@@ -655,7 +658,7 @@ describe('a connection', () => {
     await using served = await serveEcho();
     using client = RawClient.open(served.port);
     client.send(request(1, '/hold'), request(3, '/hold'));
-    await expect.poll(() => served.calls.length).toBe(2);
+    await eventually(() => served.calls.length).toBe(2);
     served.server.abort();
     expect(await client.goAway()).toBe(CODE.none);
     expect(client.frames.at(-1)?.payload.readUInt32BE(0)).toBe(3);
@@ -667,9 +670,9 @@ describe('a connection', () => {
     await using served = await serveEcho();
     const client = RawClient.open(served.port);
     client.send(request(1, '/hold'), request(3, '/pause'), data(3, 'abc'));
-    await expect.poll(() => served.calls.length).toBe(2);
+    await eventually(() => served.calls.length).toBe(2);
     client.socket.destroy();
-    await expect.poll(() => served.calls.map(({ isClosed }) => isClosed)).toEqual([true, true]);
+    await eventually(() => served.calls.map(({ isClosed }) => isClosed)).toEqual([true, true]);
     await expectService(served);
   });
 
@@ -705,7 +708,7 @@ describe('a connection', () => {
       outcomes.push(...(await Promise.all(calls)));
     }
     expect(outcomes.filter((isRight) => !isRight)).toEqual([]);
-    await expect.poll(() => served.sessions.map(({ callCount }) => callCount)).toEqual([0]);
+    await eventually(() => served.sessions.map(({ callCount }) => callCount)).toEqual([0]);
     client.close();
   });
 
