@@ -2,9 +2,10 @@
  * What hostile clients do to others: beside each attack a client that keeps to the rules, over HTTP and gRPC, and the longest time that the event loop of the server
  * worked at one thing, in processor time. Each attack is made of waves that are repeated for a time.
  *
- * usage: node bench/hostile.mjs [--attack TEXT] [--seconds S] [--json]
- *   --attack   only those whose name contains the text
+ * usage: node bench/hostile.mjs [--attack PATTERN] [--seconds S] [--passes N] [--json]
+ *   --attack   only those whose name matches the regular expression
  *   --seconds  for each, at least; default 3. One wave is always made
+ *   --passes   over all attacks, each followed by a row of what the server holds once they are over; default 1
  *   --json     rows as JSON instead of a table
  */
 import { execFile, fork } from 'node:child_process';
@@ -23,6 +24,7 @@ const { values } = parseArgs({
   options: {
     attack: { type: 'string', default: '' },
     seconds: { type: 'string', default: '3' },
+    passes: { type: 'string', default: '1' },
     json: { type: 'boolean', default: false },
   },
 });
@@ -70,6 +72,7 @@ async function probe() {
   return JSON.parse(await line).probe;
 }
 
+const SETTLE_MS = 500;
 const descriptors = () => readdirSync(`/proc/${server.pid}/fd`).length;
 const rounded = (number) => Number(number.toFixed(1));
 
@@ -115,17 +118,26 @@ async function attack(name) {
 }
 
 const idle = async () => {
-  await wait(Math.max(seconds, 1) * 1000);
+  await wait(500);
   return 0;
 };
 
+/** What clients hold on to is given back when their connections are closed, and what the thread pool inflates when that is done. */
+async function settled(pass) {
+  await wait(SETTLE_MS);
+  return await beside(`none, after pass ${pass}`, idle);
+}
+
+const pattern = new RegExp(values.attack);
 const rows = [];
 try {
   await beside('', idle);
   rows.push(await beside('none', idle));
-  for (const name of Object.keys(ATTACKS).filter((one) => one.includes(values.attack)))
-    rows.push(await beside(name, () => attack(name)));
-  rows.push(await beside('none, afterwards', idle));
+  for (let pass = 1; pass <= Number(values.passes); pass++) {
+    for (const name of Object.keys(ATTACKS).filter((one) => pattern.test(one)))
+      rows.push(await beside(name, () => attack(name)));
+    rows.push(await settled(pass));
+  }
 } finally {
   victim.disconnect();
   server.stop();

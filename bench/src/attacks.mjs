@@ -231,7 +231,7 @@ function message(pieces, flag = 0) {
 }
 
 /** Sends the same bytes over and over on a connection, for a time; ends when the server closes it. */
-async function flood(context, { start = Buffer.alloc(0), unit, milliseconds = 1500 }) {
+async function flood(context, { start = Buffer.alloc(0), unit, milliseconds = 300 }) {
   const socket = await openHttp2(context);
   if (socket === undefined) return;
   socket.resume();
@@ -244,24 +244,29 @@ async function flood(context, { start = Buffer.alloc(0), unit, milliseconds = 15
 
 const times = (count, run) => Promise.all(Array.from({ length: count }, (_, i) => run(i)));
 
-const BOMB = gzipSync(Buffer.alloc(200 * MIB));
-const DEFLATE_BOMB = deflateSync(Buffer.alloc(200 * MIB));
+/** By turns of gzip and of deflate; made when they are wanted. */
+function bombs() {
+  const zeros = Buffer.alloc(100 * MIB);
+  return { gzip: gzipSync(zeros), deflate: deflateSync(zeros) };
+}
+
+const encodingOf = (i) => (i % 2 === 0 ? 'gzip' : 'deflate');
 
 /** By name; each takes where the server listens: `{ http: { host, port }, grpc: { host, port } }`. */
 export const ATTACKS = {
-  'JSON numbers, 60 MiB': (context) =>
+  'JSON numbers, 24 MiB': (context) =>
     post(context, {
       pieces: repeated({
-        start: '{"inputs":[{"name":"x","datatype":"UINT8","shape":[33554432],"data":[',
+        start: '{"inputs":[{"name":"x","datatype":"UINT8","shape":[12582912],"data":[',
         unit: '1,',
-        bytes: 60 * MIB,
+        bytes: 24 * MIB,
         end: '1]}]}',
       }),
     }),
-  'JSON members, 60 MiB': (context) =>
-    post(context, { pieces: repeated({ start: '{', unit: '"a":0,', bytes: 60 * MIB, end: '"inputs":[]}' }) }),
-  'JSON brackets and blanks, 60 MiB': (context) =>
-    post(context, { pieces: repeated({ start: '{"a":[', unit: '[[]], ', bytes: 60 * MIB, end: '1],"inputs":[]}' }) }),
+  'JSON members, 24 MiB': (context) =>
+    post(context, { pieces: repeated({ start: '{', unit: '"a":0,', bytes: 24 * MIB, end: '"inputs":[]}' }) }),
+  'JSON brackets and blanks, 24 MiB': (context) =>
+    post(context, { pieces: repeated({ start: '{"a":[', unit: '[[]], ', bytes: 24 * MIB, end: '1],"inputs":[]}' }) }),
   'one JSON number of 16 MiB': (context) =>
     post(context, {
       pieces: repeated({
@@ -271,27 +276,27 @@ export const ATTACKS = {
         end: ']}]}',
       }),
     }),
-  'generate, 60 MiB': (context) =>
+  'generate, 24 MiB': (context) =>
     post(context, {
       path: '/v2/models/identity/generate',
-      pieces: repeated({ start: '{"x":[', unit: '1,', bytes: 60 * MIB, end: '1]}' }),
+      pieces: repeated({ start: '{"x":[', unit: '1,', bytes: 24 * MIB, end: '1]}' }),
     }),
-  'an answer of JSON, 48 MiB of tensor': (context) =>
-    post(context, binary({ inputs: [binaryInput(48 * MIB)], bytes: 48 * MIB })),
-  'a tensor of 256 MiB': (context) =>
+  'an answer of JSON, 16 MiB of tensor': (context) =>
+    post(context, binary({ inputs: [binaryInput(16 * MIB)], bytes: 16 * MIB })),
+  'a tensor of 128 MiB': (context) =>
     post(
       context,
       binary({
-        inputs: [binaryInput(256 * MIB)],
-        bytes: 256 * MIB,
+        inputs: [binaryInput(128 * MIB)],
+        bytes: 128 * MIB,
         outputs: [{ name: 'OUTPUT__0', parameters: { binary_data: true } }],
       }),
     ),
-  'empty strings, 64 MiB of them': (context) =>
+  'empty strings, 32 MiB of them': (context) =>
     post(context, {
       ...binary({
-        inputs: [{ name: 'words', datatype: 'BYTES', shape: [32, 1], parameters: { binary_data_size: 64 * MIB } }],
-        bytes: 64 * MIB,
+        inputs: [{ name: 'words', datatype: 'BYTES', shape: [32, 1], parameters: { binary_data_size: 32 * MIB } }],
+        bytes: 32 * MIB,
       }),
       path: '/v2/models/strings/infer',
     }),
@@ -305,13 +310,13 @@ export const ATTACKS = {
     socket.destroy();
     await answer;
   },
-  'chunks, 256 MiB': async ({ http }) => {
+  'chunks, 128 MiB': async ({ http }) => {
     const socket = await open(http);
     if (socket === undefined) return;
     const answer = read(socket);
     await write(socket, head(['Transfer-Encoding: chunked', 'Inference-Header-Content-Length: 2']));
     const chunk = Buffer.concat([Buffer.from('10000\r\n'), Buffer.alloc(65_536, '{'), Buffer.from('\r\n')]);
-    for (let i = 0; i < 4096 && (await write(socket, chunk)); i++);
+    for (let i = 0; i < 2048 && (await write(socket, chunk)); i++);
     await write(socket, '0\r\n\r\n');
     await answer;
   },
@@ -334,13 +339,12 @@ export const ATTACKS = {
       await answer;
     });
   },
-  'bombs of gzip and deflate': (context) =>
-    times(8, (i) =>
-      post(context, {
-        lines: [`Content-Encoding: ${i % 2 === 0 ? 'gzip' : 'deflate'}`],
-        pieces: [i % 2 === 0 ? BOMB : DEFLATE_BOMB],
-      }),
-    ),
+  'bombs of gzip and deflate': (context) => {
+    const bomb = bombs();
+    return times(8, (i) =>
+      post(context, { lines: [`Content-Encoding: ${encodingOf(i)}`], pieces: [bomb[encodingOf(i)]] }),
+    );
+  },
   'requests and resets': ({ http }) =>
     times(300, async (i) => {
       const socket = await open(http);
@@ -356,7 +360,7 @@ export const ATTACKS = {
       socket?.write(i % 2 === 0 ? `POST ${INFER} HT` : `${head(['Content-Length: 1000000'])}{`);
       return socket;
     });
-    for (let round = 0; round < 20; round++) {
+    for (let round = 0; round < 10; round++) {
       for (const socket of sockets) if (socket?.writable) socket.write('a');
       await wait(50);
     }
@@ -376,13 +380,13 @@ export const ATTACKS = {
       for (let i = 0; i < 4; i++) socket?.write(Buffer.concat([Buffer.from(start), body]));
       return socket;
     });
-    await wait(1000);
+    await wait(500);
     for (const socket of sockets) socket?.resetAndDestroy();
   },
-  'gRPC: numbers one by one, 60 MiB': (context) => {
+  'gRPC: numbers one by one, 24 MiB': (context) => {
     const numbers = Buffer.alloc(MIB, 1);
-    const parts = inputField('x', 'UINT8', [60 * MIB]);
-    const packed = 60 * MIB;
+    const parts = inputField('x', 'UINT8', [24 * MIB]);
+    const packed = 24 * MIB;
     const contents = Buffer.concat([fieldHead(4, packed)]);
     const contentsHead = fieldHead(5, contents.length + packed);
     const size = parts.reduce((sum, part) => sum + part.length, 0) + contentsHead.length + contents.length + packed;
@@ -393,7 +397,7 @@ export const ATTACKS = {
         ...parts,
         contentsHead,
         contents,
-        ...new Array(60).fill(numbers),
+        ...new Array(24).fill(numbers),
       ]),
     });
   },
@@ -404,28 +408,27 @@ export const ATTACKS = {
         ...new Array(64).fill(Buffer.from('\x0a\x00'.repeat(MIB / 2), 'latin1')),
       ]),
     }),
-  'gRPC: a tensor of 256 MiB': (context) =>
+  'gRPC: a tensor of 128 MiB': (context) =>
     call(context, {
       pieces: message([
         field(1, Buffer.from('identity')),
-        field(5, Buffer.concat(inputField('x', 'UINT8', [256 * MIB]))),
-        fieldHead(7, 256 * MIB),
-        ...new Array(256).fill(Buffer.alloc(MIB)),
+        field(5, Buffer.concat(inputField('x', 'UINT8', [128 * MIB]))),
+        fieldHead(7, 128 * MIB),
+        ...new Array(128).fill(Buffer.alloc(MIB)),
       ]),
     }),
-  'gRPC: bombs': (context) =>
-    times(8, (i) =>
-      call(context, {
-        headers: { 'grpc-encoding': i % 2 === 0 ? 'gzip' : 'deflate' },
-        pieces: message([i % 2 === 0 ? BOMB : DEFLATE_BOMB], 1),
-      }),
-    ),
+  'gRPC: bombs': (context) => {
+    const bomb = bombs();
+    return times(8, (i) =>
+      call(context, { headers: { 'grpc-encoding': encodingOf(i) }, pieces: message([bomb[encodingOf(i)]], 1) }),
+    );
+  },
   'gRPC: calls and resets': async (context) => {
     const socket = await openHttp2(context);
     if (socket === undefined) return;
     socket.resume();
     const block = callBlock(MODEL_INFER);
-    const end = performance.now() + 1500;
+    const end = performance.now() + 300;
     for (let stream = 1; performance.now() < end && stream < 2 ** 24; ) {
       const frames = [];
       for (let i = 0; i < 200; i++, stream += 2)
@@ -459,7 +462,7 @@ export const ATTACKS = {
       if (i % 2 === 0) socket?.write(frame(0, { stream: 1, payload: Buffer.from([0, 0, 1, 0, 0]) }));
       return socket;
     });
-    for (let round = 0; round < 20; round++) {
+    for (let round = 0; round < 10; round++) {
       for (const socket of sockets) if (socket?.writable) socket.write(frame(0, { stream: 1, payload: Buffer.of(0) }));
       await wait(50);
     }
@@ -490,7 +493,7 @@ export const ATTACKS = {
       }
       return socket;
     });
-    await wait(1000);
+    await wait(500);
     for (const socket of sockets) socket?.resetAndDestroy();
   },
 };

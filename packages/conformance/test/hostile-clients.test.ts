@@ -1,12 +1,13 @@
 /** Clients that break every rule, over real sockets: each gets a clear answer or a closed connection, and the server serves on as before. */
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { connect as connectHttp2, constants } from 'node:http2';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { gzipSync } from 'node:zlib';
+import { deflateSync, gzipSync } from 'node:zlib';
+import { ShmObject } from '@nereid/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { configText } from '../src/config-text.ts';
 import { writeModelTree } from '../src/model-tree.ts';
@@ -15,6 +16,8 @@ import { PROBE_ARGS } from '../src/server-probe.ts';
 
 const MIB = 2 ** 20;
 const NEREID = fileURLToPath(new URL('../../../apps/cli/bin/nereid.js', import.meta.url));
+/** A model that takes BYTES [-1, 1] as `words`. */
+const STRINGS = fileURLToPath(new URL('../../../examples/model_repository/strings', import.meta.url));
 const INFER = '/v2/models/identity/infer';
 const GRPC_INFER = '/inference.GRPCInferenceService/ModelInfer';
 
@@ -24,7 +27,8 @@ let server: NereidProcess;
 beforeAll(async () => {
   const config = configText({ input: ['x TYPE_UINT8 -1'], output: ['OUTPUT__0 TYPE_UINT8 -1'] });
   writeModelTree(repository, { name: 'identity', config, versions: { 1: 'identity/model.pt' } });
-  const place = ['--http-port', '0', '--grpc-port', '0', '--log-format', 'default'];
+  cpSync(STRINGS, join(repository, 'strings'), { recursive: true });
+  const place = ['--http-port', '0', '--grpc-port', '0', '--log-format', 'default', '--allow-shared-memory', 'true'];
   server = await startCommand([...PROBE_ARGS, NEREID, 'serve', '--model-repository', repository, ...place]);
 }, 60_000);
 afterAll(async () => {
@@ -50,6 +54,13 @@ const tensor = (more: object) => ({ name: 'x', datatype: 'UINT8', shape: [3], da
 const document = (...inputs: readonly object[]) => JSON.stringify({ inputs });
 const binary = (shape: readonly number[], size: unknown) =>
   document({ name: 'x', datatype: 'UINT8', shape, parameters: { binary_data_size: size } });
+
+/** Two inputs of which the second announces as many bytes. */
+const binaries = (first: number, second: number) =>
+  document(
+    { name: 'x', datatype: 'UINT8', shape: [first], parameters: { binary_data_size: first } },
+    { name: 'y', datatype: 'UINT8', shape: [3], parameters: { binary_data_size: second } },
+  );
 
 /** The identity still works, over both protocols. */
 async function expectService(): Promise<void> {
@@ -157,6 +168,28 @@ describe('an HTTP body', () => {
       says: /JSON|parse/i,
     },
     {
+      title: 'a deflate bomb',
+      body: deflateSync(Buffer.alloc(80 * MIB)),
+      headers: { 'content-encoding': 'deflate' },
+      says: /limit of 67108864/,
+    },
+    {
+      title: 'an output that is asked for twice',
+      body: JSON.stringify({ inputs: [tensor({})], outputs: [{ name: 'OUTPUT__0' }, { name: 'OUTPUT__0' }] }),
+      says: /'OUTPUT__0' already exists/,
+    },
+    {
+      title: 'an integer of a million digits',
+      body: document(tensor({ shape: [1], data: 0 })).replace('"data":0', `"data":[${'9'.repeat(1_000_000)}]`),
+      says: /no UINT8 value: 999/,
+    },
+    {
+      title: 'sizes that overlap',
+      body: `${binaries(3, 2 ** 53 - 1)}abc`,
+      headers: { [header]: String(binaries(3, 2 ** 53 - 1).length) },
+      says: /'y'/,
+    },
+    {
       title: 'half a gzip stream',
       body: gzipSync(Buffer.alloc(MIB)).subarray(0, 200),
       headers: { 'content-encoding': 'gzip' },
@@ -230,6 +263,9 @@ describe('an HTTP connection', () => {
 });
 
 describe('a gRPC call', () => {
+  const identity = field(1, 'identity');
+  const input = field(5, Buffer.concat([field(1, 'x'), field(2, 'UINT8'), field(3, Buffer.of(3))]));
+  const raw = field(7, 'abc');
   const bomb = gzipSync(Buffer.alloc(80 * MIB));
   const cases = [
     {
@@ -249,6 +285,31 @@ describe('a gRPC call', () => {
       headers: { 'grpc-encoding': 'gzip' },
       status: '8',
       says: /67108864/,
+    },
+    {
+      title: 'a deflate bomb',
+      body: framed(deflateSync(Buffer.alloc(80 * MIB)), { flag: 1 }),
+      headers: { 'grpc-encoding': 'deflate' },
+      status: '8',
+      says: /67108864/,
+    },
+    {
+      title: 'an input that comes twice',
+      body: framed(Buffer.concat([identity, input, input, raw, raw])),
+      status: '3',
+      says: /'?x'?/,
+    },
+    {
+      title: 'an output that is asked for twice',
+      body: framed(Buffer.concat([identity, input, field(6, field(1, 'y')), field(6, field(1, 'y')), raw])),
+      status: '3',
+      says: /'y'/,
+    },
+    {
+      title: 'more fields than anybody needs',
+      body: framed(Buffer.concat([identity, Buffer.from('\x0a\x00'.repeat(70_000), 'latin1')])),
+      status: '3',
+      says: /more than 65536 fields/,
     },
     {
       title: 'an unknown compression',
@@ -279,6 +340,145 @@ describe('a gRPC call', () => {
     }
     await expectService();
     session.destroy();
+  });
+});
+
+/** A field of bytes, by its number. */
+function field(number: number, bytes: string | Buffer): Buffer {
+  const content = Buffer.from(bytes);
+  return Buffer.concat([Buffer.of(number * 8 + 2, content.length), content]);
+}
+
+/** A `ModelInfer` message for `strings`. */
+const wordsMessage = (dims: readonly number[], raw: Buffer) =>
+  framed(
+    Buffer.concat([
+      field(1, 'strings'),
+      field(5, Buffer.concat([field(1, 'words'), field(2, 'BYTES'), field(3, Buffer.from(dims))])),
+      field(7, raw),
+    ]),
+  );
+
+describe('a BYTES tensor whose lengths lie', () => {
+  const length = (value: number) => {
+    const bytes = Buffer.alloc(4);
+    bytes.writeUInt32LE(value);
+    return bytes;
+  };
+  const whole = Buffer.concat([length(2), Buffer.from('ab')]);
+  const cases = [
+    {
+      title: 'beyond its end',
+      bytes: Buffer.concat([length(3), Buffer.from('ab')]),
+      says: /incomplete string data.*3 bytes/,
+    },
+    { title: 'of 4 GiB', bytes: Buffer.concat([length(2 ** 32 - 1), Buffer.from('ab')]), says: /4294967295 bytes/ },
+    { title: 'cut off', bytes: Buffer.concat([whole, Buffer.of(1, 0)]), says: /incomplete string length indicator/ },
+    { title: 'with an element too many', bytes: Buffer.concat([whole, length(0)]), says: /expected 1 string elements/ },
+    { title: 'with none', bytes: length(0).subarray(0, 0), says: /expected 1 string elements|got 0/ },
+  ];
+
+  test.each(cases)('$title is refused over HTTP', async ({ bytes, says }) => {
+    const input = { name: 'words', datatype: 'BYTES', shape: [1, 1], parameters: { binary_data_size: bytes.length } };
+    const text = document(input);
+    const answer = await fetch(`${server.url}/v2/models/strings/infer`, {
+      method: 'POST',
+      body: new Uint8Array(Buffer.concat([Buffer.from(text), bytes])),
+      headers: { 'inference-header-content-length': String(text.length) },
+    });
+    expect([answer.status, await answer.text()]).toEqual([400, expect.stringMatching(says)]);
+    await expectService();
+  });
+
+  test.each(cases)('$title is refused over gRPC', async ({ bytes, says }) => {
+    expect(await callGrpc(wordsMessage([1, 1], bytes), GRPC_INFER)).toEqual({
+      status: '3',
+      message: expect.stringMatching(says),
+    });
+    await expectService();
+  });
+
+  test.each(cases.slice(0, -1))('$title is refused from shared memory', async ({ bytes, says }) => {
+    using object = new ShmObject(bytes);
+    const place = `${server.url}/v2/systemsharedmemory/region/lies`;
+    const body = JSON.stringify({ key: object.key, offset: 0, byte_size: bytes.length });
+    expect((await fetch(`${place}/register`, { method: 'POST', body })).status).toBe(200);
+    const parameters = { shared_memory_region: 'lies', shared_memory_byte_size: bytes.length };
+    const answer = await fetch(`${server.url}/v2/models/strings/infer`, {
+      method: 'POST',
+      body: document({ name: 'words', datatype: 'BYTES', shape: [1, 1], parameters }),
+    });
+    expect([answer.status, await answer.text()]).toEqual([400, expect.stringMatching(says)]);
+    expect((await fetch(`${place}/unregister`, { method: 'POST' })).status).toBe(200);
+    await expectService();
+  });
+});
+
+describe('shared memory', () => {
+  const place = () => `${server.url}/v2/systemsharedmemory/region/r`;
+  const register = async (body: object) => {
+    const answer = await fetch(`${place()}/register`, { method: 'POST', body: JSON.stringify(body) });
+    return [answer.status, await answer.text()];
+  };
+  const overGrpc = (key: string, numbers: readonly Buffer[]) =>
+    callGrpc(
+      framed(Buffer.concat([field(1, 'r'), field(2, key), ...numbers])),
+      '/inference.GRPCInferenceService/SystemSharedMemoryRegister',
+    );
+  /** A varint field whose value is all ones: 2^64 − 1, which as a signed number is −1. */
+  const ones = (number: number) => Buffer.from([number * 8, ...Array<number>(9).fill(0xff), 1]);
+
+  test.each([
+    ['a negative offset', { offset: -1, byte_size: 8 }],
+    ['a negative size', { offset: 0, byte_size: -8 }],
+    ['half a byte', { offset: 0.5, byte_size: 1 }],
+    ['an offset beyond the object', { offset: 9, byte_size: 1 }],
+    ['a size beyond the object', { offset: 4, byte_size: 5 }],
+    ['a sum beyond what can be counted', { offset: 2 ** 53, byte_size: 2 ** 53 }],
+  ])('is not registered with %s over HTTP', async (_, body) => {
+    using object = new ShmObject(Buffer.alloc(8));
+    expect(await register({ key: object.key, ...body })).toEqual([
+      400,
+      expect.stringMatching(/failed to register|invalid args/),
+    ]);
+    await expectService();
+  });
+
+  test.each([
+    ['a size of 2^64 − 1', [ones(4)]],
+    ['an offset of 2^64 − 1', [ones(3), Buffer.of(32, 8)]],
+    ['no size', []],
+    ['a size beyond the object', [Buffer.of(32, 9)]],
+    ['an end beyond the object', [Buffer.of(24, 1), Buffer.of(32, 8)]],
+  ])('is not registered with %s over gRPC', async (_, numbers) => {
+    using object = new ShmObject(Buffer.alloc(8));
+    expect(await overGrpc(object.key, numbers)).toEqual({
+      status: '3',
+      message: expect.stringMatching(/invalid args/),
+    });
+    await expectService();
+  });
+
+  test('may overlap with other memory, but is read only within its bounds, and only while it is there', async () => {
+    using object = new ShmObject(Buffer.from([1, 2, 3, 4, 5, 6, 7, 8]));
+    expect(await register({ key: object.key, offset: 2, byte_size: 4 })).toEqual([200, '']);
+    const infer = async (offset: number, size: number, shape = [size]) => {
+      const parameters = { shared_memory_region: 'r', shared_memory_byte_size: size, shared_memory_offset: offset };
+      return post({ body: document({ name: 'x', datatype: 'UINT8', shape, parameters }) });
+    };
+    expect(JSON.parse((await infer(1, 3)).text).outputs[0].data).toEqual([4, 5, 6]);
+    for (const [offset, size] of [
+      [2, 3],
+      [5, 1],
+      [2 ** 53, 1],
+      [0, 2 ** 53],
+    ] as const)
+      expect((await infer(offset, size, [1])).text).toMatch(/Invalid offset|is beyond/);
+    object.truncate(3);
+    expect(await infer(1, 3)).toEqual({ status: 400, text: expect.stringContaining('become too short') });
+    await fetch(`${place()}/unregister`, { method: 'POST' });
+    expect((await infer(1, 3)).text).toContain('Unable to find shared memory region');
+    await expectService();
   });
 });
 
