@@ -40,6 +40,8 @@ export interface RequestOrigin {
 export interface Responder {
   /** For the log, which asks only when it writes a line about the request. */
   readonly origin?: RequestOrigin | undefined;
+  /** For a model that opens spans of its own; see `InferenceRequest.traceparent`. */
+  readonly traceparent?: string | undefined;
   /** `response` is undefined when the final mark comes alone. Ownership of `response` passes to the responder (see `release`). */
   respond(request: InferenceRequest, response: InferenceResponse | undefined, final: boolean): void;
   /** The request failed; no further answer follows. */
@@ -169,6 +171,11 @@ export class InferenceRequest {
   /** Undefined when its responder does not tell. */
   get origin(): RequestOrigin | undefined {
     return this.#responder.origin;
+  }
+
+  /** The span of the request, as a W3C `traceparent`, for spans below it; undefined for a request of which no spans are made. */
+  get traceparent(): string | undefined {
+    return this.#responder.traceparent;
   }
 
   /** Whether the final answer was given. It may still wait at the gate. */

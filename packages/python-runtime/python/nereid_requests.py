@@ -10,7 +10,7 @@ AGAIN, SILENT = 1, 2
 class Request:
     """One request of the call."""
 
-    __slots__ = ("id", "correlation_id", "parameters", "rows", "_flags", "_is_iterative")
+    __slots__ = ("id", "correlation_id", "parameters", "rows", "traceparent", "_flags", "_is_iterative")
 
     def __init__(self, details, start, is_iterative):
         #: As the client gave it, '' when it gave none.
@@ -21,6 +21,8 @@ class Request:
         self.parameters = details["parameters"]
         #: Its rows of each argument and result: a slice. Without batching, of its one row.
         self.rows = slice(start, start + details["rows"])
+        #: Of its span, as W3C has it, for spans below that; None when no spans are made of it.
+        self.traceparent = details.get("traceparent")
         self._flags = 0
         self._is_iterative = is_iterative
 

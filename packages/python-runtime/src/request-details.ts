@@ -15,13 +15,14 @@ export function requestDetails({ requests, rows }: Pick<Batch, 'requests' | 'row
   return Buffer.from(`[${requests.map((request, i) => detailsOf(request, rows[i] ?? 0)).join()}]`);
 }
 
-function detailsOf({ id, correlationId, parameters, turn }: InferenceRequest, rows: number): string {
+function detailsOf({ id, correlationId, parameters, traceparent, turn }: InferenceRequest, rows: number): string {
   return object([
     ['id', id],
     ['correlation_id', turn?.correlationId ?? correlationId],
     ['rows', rows],
     ['padding', turn?.isPadding ?? false],
     ['parameters', parameters],
+    ...(traceparent === undefined ? [] : [['traceparent', traceparent] as const]),
   ]);
 }
 

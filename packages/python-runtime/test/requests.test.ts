@@ -71,6 +71,18 @@ describe('a forward with the keyword requests', () => {
     ]);
   });
 
+  it('is told of the span of a request that is traced', async () => {
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+    const responder = {
+      traceparent,
+      respond: model.responder.respond.bind(model.responder),
+      fail: model.responder.fail.bind(model.responder),
+    };
+    expect(await told([requestFor({ id: 'a', inputs: [row(1, 2)], responder })])).toEqual([
+      [[['a', 0, {}, [0, 1], traceparent]]],
+    ]);
+  });
+
   it('is not compiled, and says so', () => {
     expect(logger.lines.join('\n')).toContain("forward of 'm' takes requests, which torch.compile does not");
   });

@@ -3,6 +3,7 @@
  * an instance on, with the lengths that statistics count, so that sums over traces are those of the statistics.
  */
 import type { BatchInfo, InferenceRequest, InferenceServerError, Tensor } from '@nereid/core';
+import type { SpanIdentity } from './span-identity.ts';
 
 /** Something that happened, by its name in Triton. */
 export interface Mark {
@@ -37,6 +38,8 @@ export interface FinishedTrace {
   readonly error: InferenceServerError | undefined;
   /** What the tracer's writer made of the trace context that came with the request. */
   readonly context: unknown;
+  /** What its first span is to be; undefined where no spans are made. */
+  readonly identity: SpanIdentity | undefined;
 }
 
 /** Marks of a request from its arrival to its last answer. */

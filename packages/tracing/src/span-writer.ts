@@ -16,10 +16,17 @@ import {
 } from '@opentelemetry/api';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
-import { AlwaysOnSampler, BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import {
+  AlwaysOnSampler,
+  BasicTracerProvider,
+  BatchSpanProcessor,
+  type IdGenerator,
+  RandomIdGenerator,
+} from '@opentelemetry/sdk-trace-base';
 import type { OpenTelemetryOptions } from './config.ts';
 import type { FinishedTrace, Mark } from './finished-trace.ts';
 import { openExporter } from './open-exporter.ts';
+import type { SpanIdentity } from './span-identity.ts';
 import type { TraceSink, TraceWriter } from './writer.ts';
 
 /** How long a receiver that does not answer may hold up the end. */
@@ -31,7 +38,19 @@ const getter = {
   get: (headers: TraceStart['headers'], key: string) => headers[key],
 };
 
+/** Random numbers, but for a span whose numbers were given away before. */
+class SpanNumbers implements IdGenerator {
+  readonly #random = new RandomIdGenerator();
+  /** Of the span that is being made; undefined for random ones. */
+  given: SpanIdentity | undefined = undefined;
+
+  readonly generateTraceId = () => this.given?.traceId ?? this.#random.generateTraceId();
+
+  readonly generateSpanId = () => this.given?.spanId ?? this.#random.generateSpanId();
+}
+
 interface SpanWriterInit {
+  readonly numbers: SpanNumbers;
   readonly options: OpenTelemetryOptions;
   readonly provider: BasicTracerProvider;
   readonly clock: Pick<Clock, 'nowMicros'>;
@@ -43,9 +62,11 @@ export class SpanWriter implements TraceWriter, TraceSink {
   readonly #options: OpenTelemetryOptions;
   readonly #provider: BasicTracerProvider;
   readonly #tracer: Tracer;
+  readonly #numbers: SpanNumbers;
   readonly #clock: Pick<Clock, 'nowMicros'>;
 
-  private constructor({ options, provider, clock }: SpanWriterInit) {
+  private constructor({ numbers, options, provider, clock }: SpanWriterInit) {
+    this.#numbers = numbers;
     this.#options = options;
     this.#provider = provider;
     this.#tracer = provider.getTracer('nereid');
@@ -64,14 +85,28 @@ export class SpanWriter implements TraceWriter, TraceSink {
     const resource = defaultResource()
       .merge(resourceFromAttributes(Object.fromEntries(options.resource)))
       .merge(detectResources({ detectors: [envDetector] }));
-    const provider = new BasicTracerProvider({ resource, sampler: new AlwaysOnSampler(), spanProcessors: [processor] });
-    return new SpanWriter({ options, provider, clock });
+    const numbers = new SpanNumbers();
+    const provider = new BasicTracerProvider({
+      resource,
+      sampler: new AlwaysOnSampler(),
+      spanProcessors: [processor],
+      idGenerator: numbers,
+    });
+    return new SpanWriter({ numbers, options, provider, clock });
   }
 
   contextOf(headers: TraceStart['headers']): Context | undefined {
     if (headers.traceparent === undefined) return undefined;
     const context = propagator.extract(ROOT_CONTEXT, headers, getter);
     return api.getSpanContext(context) === undefined ? undefined : context;
+  }
+
+  identify(context: unknown): SpanIdentity {
+    const parent = isContext(context) ? api.getSpanContext(context) : undefined;
+    return {
+      traceId: parent?.traceId ?? this.#numbers.generateTraceId(),
+      spanId: this.#numbers.generateSpanId(),
+    };
   }
 
   describe(): TraceSettingValues {
@@ -94,7 +129,9 @@ export class SpanWriter implements TraceWriter, TraceSink {
     // The two clocks drift: what they differ by is asked for each trace, so that within one every length is exact.
     const wallMicros = Date.now() * 1000 - this.#clock.nowMicros();
     const spans = new SpanTree({ tracer: this.#tracer, trace, wallMicros });
+    this.#numbers.given = trace.identity;
     const root = spans.add('InferRequest', trace.front, isContext(trace.context) ? trace.context : ROOT_CONTEXT);
+    this.#numbers.given = undefined;
     const model = spans.add(trace.modelName, trace.request, root, modelAttributes(trace));
     spans.add('compute', trace.compute, model, batchAttributes(trace));
     spans.end();

@@ -28,6 +28,10 @@ export class TraceFile implements TraceWriter {
     return undefined;
   }
 
+  identify(): undefined {
+    return undefined;
+  }
+
   describe({ logFrequency }: SettingValues): TraceSettingValues {
     return { log_frequency: String(logFrequency), trace_file: this.#path };
   }

@@ -9,6 +9,7 @@ import {
   type TraceStart,
 } from '@nereid/core';
 import { computeMarks, type FinishedTrace, type Mark, requestMarks, type TracedTensor } from './finished-trace.ts';
+import type { SpanIdentity } from './span-identity.ts';
 
 export interface TraceInit {
   readonly id: number;
@@ -19,6 +20,7 @@ export interface TraceInit {
   readonly maxResponses: number;
   /** See `FinishedTrace`. */
   readonly context: unknown;
+  readonly identity: SpanIdentity | undefined;
   /** Called once. */
   readonly finished: (trace: FinishedTrace) => void;
 }
@@ -52,6 +54,12 @@ export class Trace implements RequestTrace, Responder {
   /** Of the request, as if it was not traced. */
   get origin(): RequestOrigin | undefined {
     return this.#responder?.origin;
+  }
+
+  /** Under which a model may open spans of its own. */
+  get traceparent(): string | undefined {
+    const { identity } = this.#init;
+    return identity && `00-${identity.traceId}-${identity.spanId}-01`;
   }
 
   received(): void {
@@ -121,7 +129,7 @@ export class Trace implements RequestTrace, Responder {
     // A front end that has sent its answer at once ends the trace while it is given the answer.
     if (this.#isFinished || !this.#isEnded || !isAnswered) return;
     this.#isFinished = true;
-    const { id, start, context, finished } = this.#init;
+    const { id, start, context, identity, finished } = this.#init;
     const { protocol, modelName } = start;
     const request = this.#request;
     const answeredMicros = this.#answeredMicros;
@@ -138,6 +146,7 @@ export class Trace implements RequestTrace, Responder {
       tensors: this.#tensors,
       error: this.#error,
       context,
+      identity,
     });
   }
 }

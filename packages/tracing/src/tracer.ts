@@ -72,6 +72,7 @@ export class Tracer implements RequestTracer, AsyncDisposable {
       withTensors: this.#writer.takesTensors && counters.values.levels.includes('TENSORS'),
       maxResponses: this.#maxResponses,
       context,
+      identity: this.#writer.identify(context),
       finished: (trace) => counters.add(trace),
     });
   }

@@ -1,6 +1,7 @@
 import type { TraceSettingValues, TraceStart } from '@nereid/core';
 import type { FinishedTrace } from './finished-trace.ts';
 import type { SettingValues } from './setting-values.ts';
+import type { SpanIdentity } from './span-identity.ts';
 
 /** Takes the traces of one counter set. */
 export interface TraceSink {
@@ -15,6 +16,8 @@ export interface TraceWriter {
   readonly takesTensors: boolean;
   /** The trace context of a request, for `FinishedTrace.context`; undefined when there is none. */
   contextOf(headers: TraceStart['headers']): unknown;
+  /** What the first span of a trace with that context will be; undefined where no spans are made. */
+  identify(context: unknown): SpanIdentity | undefined;
   open(values: SettingValues): TraceSink;
   /** What clients are told beside the settings that they can change. */
   describe(values: SettingValues): TraceSettingValues;

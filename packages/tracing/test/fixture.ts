@@ -76,6 +76,7 @@ export async function traced(settings: (directory: string) => readonly string[],
     writeFileSync(join(directory, 'models', name, 'config.pbtxt'), config);
   }
   const repository = new ModelRepository({ paths: [join(directory, 'models')] });
+  const traceparents: (string | undefined)[] = [];
   const origins: (RequestOrigin | undefined)[] = [];
   const engine = createEngine({
     repository,
@@ -86,7 +87,10 @@ export async function traced(settings: (directory: string) => readonly string[],
       }),
     ],
     clock,
-    onFinished: ({ request }) => origins.push(request.origin),
+    onFinished: ({ request }) => {
+      origins.push(request.origin);
+      traceparents.push(request.traceparent);
+    },
   });
   await engine.load();
   const tracer = await createTracer({ config: parseTraceConfig({ settings: settings(directory) }), clock, ...options });
@@ -108,6 +112,8 @@ export async function traced(settings: (directory: string) => readonly string[],
     directory,
     /** Where each request came from, as the engine is told. */
     origins,
+    /** What a model is told of the span of each request. */
+    traceparents,
     tracer,
     /** How many requests of a model run, and how many wait. */
     load: (model: string) => engine.statistics(model).flatMap(({ executing, pending }) => [executing, pending]),

@@ -83,6 +83,7 @@ it.each([
     expect(receiver.spans.map(({ traceId }) => hex(traceId))).toEqual([TRACE_ID, TRACE_ID, TRACE_ID]);
     const [root, model, compute] = ['InferRequest', 'm', 'compute'].map((name) => byName.get(name));
     expect(hex(root?.parentSpanId)).toBe('b7ad6b7169203331');
+    expect(server.traceparents).toEqual([undefined, undefined, `00-${TRACE_ID}-${hex(root?.spanId)}-01`]);
     expect(receiver.spans.map(({ traceState }) => traceState)).toEqual(['a=b', 'a=b', 'a=b']);
     expect(hex(model?.parentSpanId)).toBe(hex(root?.spanId));
     expect(hex(compute?.parentSpanId)).toBe(hex(model?.spanId));
@@ -149,6 +150,10 @@ it('a request that fails says so in its spans, and one that never ran has no com
     ...[name, status.code, status.message.replace(/.*(keyboard|START).*/s, '$1')],
     events.map((event) => event.name).join(),
   ]);
+  const roots = receiver.spans.filter(({ name }) => name === 'InferRequest');
+  const parents = roots.map(({ traceId, spanId }) => `00-${hex(traceId)}-${hex(spanId)}-01`);
+  expect(new Set(parents)).toEqual(new Set(server.traceparents));
+  expect(new Set(parents.map((parent) => parent.slice(3, 35))).size).toBe(2);
   const front = 'HTTP_RECV_START,HTTP_RECV_END,INFER_RESPONSE_COMPLETE,HTTP_SEND_START,HTTP_SEND_END';
   const request = 'REQUEST_START,QUEUE_START,REQUEST_END';
   expect(shown.toSorted()).toEqual(
