@@ -206,27 +206,47 @@ describe('an HTTP body', () => {
 describe('an HTTP connection', () => {
   const MANY = Array.from({ length: 20_000 }, (_, i) => `X-${i}: 1`);
   const cases = [
-    { title: 'a head of 20 000 fields', bytes: head(...MANY), status: '431' },
-    { title: 'a chunk whose size is no number', bytes: `${head('Transfer-Encoding: chunked')}zz\r\n`, status: '400' },
+    {
+      title: 'a head of 20 000 fields',
+      bytes: head(...MANY),
+      status: '431',
+      says: /65536 bytes.*--http-max-head-size/,
+    },
+    {
+      title: 'a chunk whose size is no number',
+      bytes: `${head('Transfer-Encoding: chunked')}zz\r\n`,
+      status: '400',
+      says: /invalid character in chunk size/,
+    },
     {
       title: 'a chunk size beyond 64 bits',
       bytes: `${head('Transfer-Encoding: chunked')}${'f'.repeat(20)}\r\n`,
       status: '400',
+      says: /chunk size overflow/,
     },
     {
       title: 'chunk extensions without end',
       bytes: `${head('Transfer-Encoding: chunked')}1;${'a'.repeat(100_000)}`,
-      status: '400',
+      status: '413',
+      says: /extensions of more than 16384 bytes/,
     },
     {
       title: 'both a length and chunks',
       bytes: head('Content-Length: 3', 'Transfer-Encoding: chunked'),
       status: '400',
+      says: /no request of HTTP/,
     },
-    { title: 'two lengths', bytes: head('Content-Length: 3', 'Content-Length: 4'), status: '400' },
+    {
+      title: 'two lengths',
+      bytes: head('Content-Length: 3', 'Content-Length: 4'),
+      status: '400',
+      says: /no request of HTTP/,
+    },
   ];
-  test.each(cases)('with $title is answered $status and closed', async ({ bytes, status }) => {
-    expect(await exchange(bytes)).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+  test.each(cases)('with $title is answered $status and closed', async ({ bytes, status, says }) => {
+    const [top, body = ''] = (await exchange(bytes)).split('\r\n\r\n');
+    expect(top).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(JSON.parse(body)).toEqual({ error: expect.stringMatching(says) });
     await expectService();
   });
 

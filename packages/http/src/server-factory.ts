@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createTlsServer } from 'node:https';
 import { HeadWriter } from './answer-head.ts';
 import { DirectMessage } from './body-reader.ts';
+import { answerBrokenRequests } from './connection-errors.ts';
 import { InferEndpoint, type ServerState } from './infer-endpoint.ts';
 import { type NereidHttpOptions, resolveOptions } from './options.ts';
 import { escapeBrokenSegments } from './routes.ts';
@@ -54,7 +55,9 @@ export function createServerFactory(
   const { cors } = settings;
   const endpoint = new InferEndpoint(settings);
   return (handler) => {
-    const server = open(options);
+    const bounds = withDefaults(options);
+    const server = open(options, bounds);
+    answerBrokenRequests(server, bounds);
     const heads = cors === undefined ? { heads: new HeadWriter() } : {};
     const state: ServerState = {
       ...heads,
@@ -72,21 +75,32 @@ export function createServerFactory(
   };
 }
 
-function open(options: ServerFactoryOptions): Server {
-  const { tls } = options;
-  if (tls === undefined) return createServer(serverOptions(options));
+function open({ tls }: ServerFactoryOptions, bounds: ServerBounds): Server {
+  if (tls === undefined) return createServer(serverOptions(bounds));
   const { cert, key, ca, requireClientCertificate: isMutual = false } = tls;
   const trust = { ...(ca !== undefined && { ca }), requestCert: isMutual, rejectUnauthorized: isMutual };
-  return createTlsServer({ ...serverOptions(options), cert, key, ...trust });
+  return createTlsServer({ ...serverOptions(bounds), cert, key, ...trust });
 }
 
-function serverOptions(options: ServerFactoryOptions) {
+type ServerBounds = Required<ServerTimeouts & Pick<ServerFactoryOptions, 'maxHeadBytes'>>;
+
+function withDefaults(options: ServerFactoryOptions): ServerBounds {
   return {
-    headersTimeout: options.headersTimeoutMs ?? 60_000,
-    requestTimeout: options.requestTimeoutMs ?? 300_000,
-    keepAliveTimeout: options.keepAliveTimeoutMs ?? 3_600_000,
-    connectionsCheckingInterval: options.connectionsCheckingIntervalMs ?? 5000,
-    maxHeaderSize: options.maxHeadBytes ?? 65_536,
+    headersTimeoutMs: options.headersTimeoutMs ?? 60_000,
+    requestTimeoutMs: options.requestTimeoutMs ?? 300_000,
+    keepAliveTimeoutMs: options.keepAliveTimeoutMs ?? 3_600_000,
+    connectionsCheckingIntervalMs: options.connectionsCheckingIntervalMs ?? 5000,
+    maxHeadBytes: options.maxHeadBytes ?? 65_536,
+  };
+}
+
+function serverOptions(bounds: ServerBounds) {
+  return {
+    headersTimeout: bounds.headersTimeoutMs,
+    requestTimeout: bounds.requestTimeoutMs,
+    keepAliveTimeout: bounds.keepAliveTimeoutMs,
+    connectionsCheckingInterval: bounds.connectionsCheckingIntervalMs,
+    maxHeaderSize: bounds.maxHeadBytes,
     keepAlive: true,
     keepAliveInitialDelay: TCP_PROBES_AFTER_MS,
     noDelay: true,

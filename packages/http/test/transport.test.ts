@@ -428,7 +428,11 @@ describe('a slow client', () => {
     await using served = await serve(impatient);
     const socket = await open(served);
     socket.write('POST /v2/models/addsub/infer HTTP/1.1\r\nHost');
-    expect(statuses(await exchange(socket))).toEqual([408]);
+    const text = await exchange(socket);
+    expect(statuses(text)).toEqual([408]);
+    expect(text).toMatch(
+      /\r\n\r\n\{"error":"the request did not come in time: .* within 100 ms .* within 200 ms [^"]*"\}$/,
+    );
   });
 
   it('that says nothing at all is closed', async () => {
