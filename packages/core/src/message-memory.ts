@@ -6,9 +6,15 @@ const ALIGNMENT = 16;
  * takes aligned ones as they lie, others are copied.
  *
  * Untouched pages of a large allocation cost nothing, so announcing much and sending little is no attack.
+ * @param allocate  gives aligned memory, which need not be zeroed: `Buffer.allocUnsafeSlow` where there is Node
  * @param tensorsAt  where in the message the tensors begin, if that is known
  */
-export function messageMemory(byteLength: number, tensorsAt = 0): Buffer {
+export function messageMemory<Memory extends Uint8Array>(
+  allocate: (byteLength: number) => Memory,
+  byteLength: number,
+  tensorsAt = 0,
+): Memory {
   const shift = (ALIGNMENT - (tensorsAt % ALIGNMENT)) % ALIGNMENT;
-  return Buffer.allocUnsafeSlow(byteLength + shift).subarray(shift);
+  // A view of memory is of its kind.
+  return allocate(byteLength + shift).subarray(shift) as Memory;
 }

@@ -68,7 +68,7 @@ export class MessageReader {
   /** @param bytes  what has come of the message */
   #memoryFor(bytes: Buffer, needed: number): Buffer {
     const { bytes: start, isCompressed } = messageOf(bytes);
-    return messageMemory(needed, isCompressed ? 0 : PREFIX_BYTES + this.#tensorsAt(start));
+    return messageMemory(Buffer.allocUnsafeSlow, needed, isCompressed ? 0 : PREFIX_BYTES + this.#tensorsAt(start));
   }
 
   #add(bytes: Buffer, messages: FramedMessage[]): Buffer {

@@ -148,7 +148,7 @@ class BodyReader {
     const pieces = this.#pieces;
     this.#pieces = [];
     this.#isDone = true;
-    const whole = messageMemory(this.#received, this.#job.tensorsAt);
+    const whole = messageMemory(Buffer.allocUnsafeSlow, this.#received, this.#job.tensorsAt);
     let at = 0;
     let turnsAt = JOIN_BYTES;
     for (const piece of pieces) {
@@ -165,7 +165,7 @@ class BodyReader {
       this.#finish(piece);
       return;
     }
-    this.#whole ??= messageMemory(expected, this.#job.tensorsAt);
+    this.#whole ??= messageMemory(Buffer.allocUnsafeSlow, expected, this.#job.tensorsAt);
     piece.copy(this.#whole, this.#received);
     this.#received += piece.length;
     if (this.#received === expected) this.#finish(this.#whole);
