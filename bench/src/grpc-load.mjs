@@ -68,7 +68,7 @@ const dataFrame = isLarge ? Buffer.alloc(0) : frame(DATA, isStream ? 0 : END_STR
 const callFrames = (block) => Buffer.concat([frame(HEADERS, END_HEADERS, 0, block), dataFrame]);
 const FIRST_CALL = { bytes: callFrames(literal), dataAt: HEAD_BYTES + literal.length };
 const NEXT_CALL = { bytes: callFrames(indexed), dataAt: HEAD_BYTES + indexed.length };
-const NEXT_MESSAGE = { bytes: frame(DATA, 0, 0, message), dataAt: 0 };
+const NEXT_MESSAGE = { bytes: dataFrame, dataAt: 0 };
 
 const OPENING = Buffer.concat([
   Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),

@@ -119,21 +119,20 @@ export class FrameReader {
   }
 
   #readPayload(head: FrameHead): boolean {
-    const available = this.#bytes.length - this.#at;
-    const taken = Math.min(this.#left, available);
+    const taken = Math.min(this.#left, this.#bytes.length - this.#at);
     const piece = this.#bytes.subarray(this.#at, this.#at + taken);
     this.#at += taken;
-    const held = head.length - this.#left;
-    this.#left -= taken;
-    if (this.#isWanted && (this.#left > 0 || held > 0)) {
+    const isWhole = taken === head.length;
+    if (this.#isWanted && !isWhole) {
       this.#payload ??= Buffer.allocUnsafe(head.length);
-      this.#payload.set(piece, held);
+      this.#payload.set(piece, head.length - this.#left);
     }
+    this.#left -= taken;
     if (this.#left > 0) return false;
-    const payload = this.#payload ?? piece;
+    const payload = isWhole ? piece : this.#payload;
     this.#payload = undefined;
     this.#head = undefined;
-    if (this.#isWanted) this.#handler.frame(head, payload);
+    if (this.#isWanted && payload !== undefined) this.#handler.frame(head, payload);
     return true;
   }
 }
