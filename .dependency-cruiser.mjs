@@ -61,6 +61,7 @@ export default {
           '^$1/$2/',
           '^(packages|apps)/[^/]+/(dist|src)/index',
           '^packages/grpc/(dist|src)/messages',
+          '^packages/client/(dist|src)/(http|grpc)/index',
           '^native/(loader\\.js|binding\\.d\\.ts|lib/)',
         ],
       },

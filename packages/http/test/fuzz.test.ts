@@ -137,7 +137,8 @@ async function exchange(sent: Buffer, pieceCount: number): Promise<string> {
     text += piece.toString('latin1');
   });
   socket.on('error', () => {});
-  const closed = once(socket, 'close');
+  // Not `once`: that fails with the error of a server that closes first.
+  const closed = new Promise((resolve) => socket.on('close', resolve));
   await once(socket, 'connect');
   const size = Math.ceil(sent.length / pieceCount) || 1;
   for (let at = 0; at < sent.length; at += size) {
