@@ -32,7 +32,7 @@ const instance = {
   close: async () => {},
 };
 
-/** Microseconds that one request waits beyond the queue delay. */
+/** Measures by how many microseconds a lone request waits beyond the queue delay of a batcher. */
 function batcherError(clock, delay) {
   const scheduler = new DynamicScheduler({
     instances: [instance],
@@ -40,13 +40,14 @@ function batcherError(clock, delay) {
     maxBatchSize: 8,
     dynamicBatching: { maxQueueDelayMicroseconds: delay },
   });
-  return new Promise((resolve, reject) => {
-    const respond = (request) => resolve(request.dispatchedMicros - request.arrivedMicros - delay);
-    const init = { modelName: 'bench', modelVersion: '1', id: '', inputs: [], requestedOutputs: [] };
-    const request = new InferenceRequest(init, { respond, fail: (_, error) => reject(error) });
-    request.arrivedMicros = clock.nowMicros();
-    scheduler.enqueue(request);
-  });
+  const init = { modelName: 'bench', modelVersion: '1', id: '', inputs: [], requestedOutputs: [] };
+  return () =>
+    new Promise((resolve, reject) => {
+      const respond = (request) => resolve(request.dispatchedMicros - request.arrivedMicros - delay);
+      const request = new InferenceRequest(init, { respond, fail: (_, error) => reject(error) });
+      request.arrivedMicros = clock.nowMicros();
+      scheduler.enqueue(request);
+    });
 }
 
 /** Sleeps on this thread, which does nothing else. */
@@ -59,12 +60,15 @@ function threadError(delay) {
 
 const clocks = { alarm: new AlarmClock(openAlarm), 'event loop': new SystemClock() };
 const cases = DELAYS.flatMap((delay) =>
-  Object.keys(clocks).map((name) => ({ delay, name, timer: [], batcher: [], cpuMs: 0, wallMs: 0 })),
+  Object.entries(clocks).map(([name, clock]) => {
+    const measureBatch = batcherError(clock, delay);
+    return { delay, name, measureBatch, timer: [], batcher: [], cpuMs: 0, wallMs: 0 };
+  }),
 );
 
 const threads = new Map(DELAYS.map((delay) => [delay, []]));
 
-for (const { delay, name } of cases) for (let i = 0; i < 20; i++) await batcherError(clocks[name], delay);
+for (const { measureBatch } of cases) for (let i = 0; i < 20; i++) await measureBatch();
 for (let round = 0; round < rounds; round++) {
   // Who goes first alternates, so that neither always meets the warmer machine.
   for (const each of round % 2 === 0 ? cases : cases.toReversed()) {
@@ -74,7 +78,7 @@ for (let round = 0; round < rounds; round++) {
     const used = process.cpuUsage(cpu);
     each.cpuMs += (used.user + used.system) / 1000;
     each.wallMs += performance.now() - wall;
-    for (let i = 0; i < timers; i++) each.batcher.push(await batcherError(clock, each.delay));
+    for (let i = 0; i < timers; i++) each.batcher.push(await each.measureBatch());
   }
   for (const [delay, late] of threads) for (let i = 0; i < timers; i++) late.push(threadError(delay));
 }
