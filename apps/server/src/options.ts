@@ -5,8 +5,9 @@ import type { TraceConfig } from '@nereid/tracing';
 import { readBackendConfig } from './backend-config.ts';
 import { assertPlacesApart } from './check-places.ts';
 import { UsageError } from './errors.ts';
+import type { Flag } from './flags/flag.ts';
 import { type ParsedFlags, tellSources } from './flags/layer.ts';
-import { FLAGS, type Flag, type FlagName } from './flags/table.ts';
+import { FLAGS, type FlagName } from './flags/table.ts';
 import { type GrpcFrontOptions, grpcFromFlags } from './grpc-options.ts';
 import type { LogOptions } from './log.ts';
 import { readModelLevels } from './log-levels.ts';
@@ -85,6 +86,8 @@ export interface ServerOptions {
   readonly maxConcurrentStreams: number;
   /** 0 never runs a model on the loop thread. */
   readonly inlineMaxRunMicros: number;
+  /** Threads beside the event loop, see `WorkerThreads`. */
+  readonly jobThreads: number;
   /** Undefined runs batches as soon as an instance is free. */
   readonly rateLimit: RateLimiterOptions | undefined;
   readonly exitTimeoutMs: number;
@@ -178,6 +181,7 @@ function checkedOptions({ values, given, files, env }: ParsedFlags): OptionsAndW
       maxUnreleasedResponses: values['decoupled-max-waiting-responses'],
       maxConcurrentStreams: values['decoupled-max-streams'],
       inlineMaxRunMicros: values['inline-max-run-us'],
+      jobThreads: values['job-threads'],
       rateLimit: limits.rateLimit,
       exitTimeoutMs: values['exit-timeout-secs'] * 1000,
       http,

@@ -69,7 +69,7 @@ export async function startServer(
     summarizeLatencies: options.metrics?.summaryQuantiles,
   });
   let tracer: Tracer | undefined;
-  const threads = new WorkerThreads();
+  const threads = new WorkerThreads({ maxThreads: options.jobThreads });
   try {
     const report = await untilAborted(engine.load(), stopSignal);
     if (report === undefined) throw new StoppedError(await engine.stop({ timeoutMs: options.exitTimeoutMs }));

@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { FLAGS, type Flag, type FlagName } from '../src/flags/table.ts';
+import type { Flag } from '../src/flags/flag.ts';
+import { FLAGS, type FlagName } from '../src/flags/table.ts';
 import { readFlags } from '../src/index.ts';
 
 let folder: string;

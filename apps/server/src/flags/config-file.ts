@@ -23,9 +23,10 @@ import {
   type YAMLMap,
 } from 'yaml';
 import { UsageError } from '../errors.ts';
+import type { Flag, MapForm } from './flag.ts';
 import type { Layer, Setting } from './layer.ts';
 import { flagOf, SPELLINGS, suggestion } from './names.ts';
-import type { Flag, FlagName, MapForm } from './table.ts';
+import type { FlagName } from './table.ts';
 import { readValue } from './value.ts';
 
 /** Names the schema of the file for editors. */

@@ -1,5 +1,6 @@
 import { variableOf } from './environment.ts';
-import { FLAGS, type Flag, type FlagGroup } from './table.ts';
+import type { Flag, FlagGroup } from './flag.ts';
+import { FLAGS } from './table.ts';
 
 const GROUPS: readonly FlagGroup[] = [
   'Models',

@@ -1,6 +1,7 @@
 /** Names of options, and how they may be spelt. */
 import { nearestName } from '@nereid/core';
-import { FLAGS, type Flag, type FlagName } from './table.ts';
+import type { Flag } from './flag.ts';
+import { FLAGS, type FlagName } from './table.ts';
 
 const table: Readonly<Record<FlagName, Flag>> = FLAGS;
 

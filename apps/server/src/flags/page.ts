@@ -1,5 +1,6 @@
+import type { Flag, FlagGroup } from './flag.ts';
 import { defaultText, spelling } from './help.ts';
-import { FLAGS, type Flag, type FlagGroup } from './table.ts';
+import { FLAGS } from './table.ts';
 
 const HEAD = `# Options of \`nereid serve\`
 

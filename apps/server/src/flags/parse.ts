@@ -3,9 +3,10 @@
  * of a repeated option wins unless it is a list.
  */
 import { UsageError } from '../errors.ts';
+import type { Flag } from './flag.ts';
 import { type Layer, mergeLayers, type ParsedFlags, type Setting } from './layer.ts';
 import { flagOf, ORIGINAL_SPELLINGS, SPELLINGS, suggestion } from './names.ts';
-import type { Flag, FlagName } from './table.ts';
+import type { FlagName } from './table.ts';
 import { readValue } from './value.ts';
 
 /**

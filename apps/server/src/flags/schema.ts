@@ -1,4 +1,5 @@
-import { FLAGS, type Flag, type MapForm } from './table.ts';
+import type { Flag, MapForm } from './flag.ts';
+import { FLAGS } from './table.ts';
 
 /** A part of a JSON Schema. */
 type Schema = Readonly<Record<string, unknown>>;

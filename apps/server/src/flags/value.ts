@@ -1,6 +1,6 @@
 /** Values of options as text, the same for every place they come from. */
 import { UsageError } from '../errors.ts';
-import type { Flag } from './table.ts';
+import type { Flag } from './flag.ts';
 
 const TRUE = new Set(['true', 'on', '1']);
 const FALSE = new Set(['false', 'off', '0']);

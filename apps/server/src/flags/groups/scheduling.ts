@@ -1,0 +1,61 @@
+import { type Flag, INT_MAX } from '../flag.ts';
+
+/** Queues, batches, instances and shared resources. */
+export const SCHEDULING_FLAGS = {
+  'max-queue-size': {
+    ours: true,
+    kind: 'int',
+    default: 10_000,
+    min: 0,
+    max: INT_MAX,
+    unit: 'requests',
+    group: 'Scheduling',
+    help: 'Requests that may wait per model version; more are answered 503. 0 sets no limit.',
+  },
+  'inline-max-run-us': {
+    ours: true,
+    kind: 'int',
+    default: 100,
+    min: 0,
+    max: 1_000_000,
+    unit: 'us',
+    group: 'Scheduling',
+    help: 'A model that runs no longer than this is run on the loop thread while no other request is in flight; 0 turns that off.',
+  },
+  'decoupled-max-waiting-responses': {
+    ours: true,
+    kind: 'int',
+    default: 16,
+    min: 1,
+    max: INT_MAX,
+    unit: 'responses',
+    alias: 'grpc-max-response-pool-size',
+    group: 'Scheduling',
+    help: 'Responses of one request to a decoupled model that its client may not have taken yet; the model makes no more until one is.',
+  },
+  'decoupled-max-streams': {
+    ours: true,
+    kind: 'int',
+    default: 16,
+    min: 1,
+    max: INT_MAX,
+    unit: 'requests',
+    group: 'Scheduling',
+    help: 'Requests to a decoupled model that one of its instances answers side by side; others wait in the queue.',
+  },
+  'rate-limit': {
+    kind: 'choice',
+    default: 'off',
+    choices: ['off', 'execution_count'],
+    group: 'Scheduling',
+    help: 'When batches run: "off" as soon as an instance is free; "execution_count" once what the rate_limiter of its group demands is free, in turn by priority.',
+  },
+  'rate-limit-resource': {
+    kind: 'list',
+    default: [],
+    placeholder: 'NAME:COUNT[:DEVICE]',
+    map: { sign: ':', depth: 1 },
+    group: 'Scheduling',
+    help: 'Number of a resource that executions hold, of each device or of one; may be repeated. One that is left out then has 0. Default: what the largest demand is.',
+  },
+} as const satisfies Record<string, Flag>;
