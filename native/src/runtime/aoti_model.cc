@@ -119,14 +119,22 @@ auto OnOwnThread(Body body) -> decltype(body()) {
   return std::move(*result);
 }
 
+// One at a time: the constructor reads the package's metadata into a JSON document that all loaders of the process share
+// (a static of `load_json_file` in torch 2.13), and two of them at once corrupt it.
+std::unique_ptr<AOTIModelPackageLoader> OpenLoader(const PackageDirectory& directory, const AotiOptions& options) {
+  static std::mutex one_at_a_time;
+  const std::lock_guard lock(one_at_a_time);
+  return std::make_unique<AOTIModelPackageLoader>(directory.path().string(), options.model_name,
+                                                  /*run_single_threaded=*/false, options.num_runners,
+                                                  static_cast<c10::DeviceIndex>(options.device));
+}
+
 class AotiPackage final : public Model {
  public:
   AotiPackage(const AotiOptions& options, c10::Device device)
       : settings_(options.process),
         directory_(options.path),
-        loader_(std::make_unique<AOTIModelPackageLoader>(directory_.path().string(), options.model_name,
-                                                         /*run_single_threaded=*/false, options.num_runners,
-                                                         static_cast<c10::DeviceIndex>(options.device))),
+        loader_(OpenLoader(directory_, options)),
         device_(device),
         ordinal_(options.device),
         input_count_(Container(*loader_->get_runner()).InputNames().size()),
