@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { HoldingEngine } from '@nereid/testing';
@@ -195,9 +197,55 @@ it.each(['', 'http://127.0.0.1:8001', 'grpc://', 'grpc://a/b'])('an address that
   expect(() => new GrpcClient({ url })).toThrow(/is no address of a server; give one like grpc:\/\/127\.0\.0\.1:8001/);
 });
 
-it('takes an address without a scheme, and pings when asked to', async () => {
+it('takes an address without a scheme', async () => {
   await using served = await serve();
-  await using client = new GrpcClient({ url: served.grpcUrl.replace('grpc://', ''), keepAliveMs: 10 });
-  expect(await client.isServerReady()).toBe(true);
+  await using client = new GrpcClient({ url: served.grpcUrl.replace('grpc://', '') });
   expect((await client.infer(echo('3'))).id).toBe('3');
+});
+
+/** Passes bytes on to a server until it is frozen. */
+async function proxyOf(served: Pick<Served, 'grpcUrl'>) {
+  const target = new URL(served.grpcUrl.replace('grpc:', 'http:'));
+  let isFrozen = false;
+  const sockets: Socket[] = [];
+  const proxy = createServer((near) => {
+    const far = connect({ host: target.hostname, port: Number(target.port) });
+    sockets.push(near, far);
+    near.on('data', (bytes) => isFrozen || far.write(bytes)).on('error', () => {});
+    far.on('data', (bytes) => isFrozen || near.write(bytes)).on('error', () => {});
+  });
+  proxy.listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  return {
+    url: `grpc://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+    freeze: () => {
+      isFrozen = true;
+    },
+    [Symbol.dispose]: () => {
+      for (const socket of sockets) socket.destroy();
+      proxy.close();
+    },
+  };
+}
+
+it('gives up a connection on which pings are not answered, and only that', async () => {
+  const engine = new HoldingEngine();
+  await using served = await serve({ wrap: engine.wrap });
+  using proxy = await proxyOf(served);
+  await using client = new GrpcClient({
+    url: proxy.url,
+    keepAliveMs: 150,
+    keepAliveTimeoutMs: 500,
+    retry: { attempts: 1 },
+  });
+  const held = client.infer(echo('4'));
+  held.catch(() => {});
+  // A call that takes longer than the interval goes on while pings are answered.
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  expect(await Promise.race([held.then(String, String), Promise.resolve('under way')])).toBe('under way');
+  proxy.freeze();
+  expect(await failureOf(held)).toMatchObject({
+    reason: 'connection',
+    message: expect.stringContaining('the server answers no pings'),
+  });
 });

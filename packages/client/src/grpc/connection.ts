@@ -9,17 +9,19 @@ import type { TlsOptions } from '../node/transport.ts';
 /** What a server may send before it must wait: enough that large tensors flow. */
 const WINDOW_BYTES = 8 * 1024 * 1024;
 
-/** How long an answer to a ping may take. */
-const PING_TIMEOUT_MS = 20_000;
-
 export interface ConnectionOptions {
   /** `grpc://host:port`, `grpcs://host:port` for TLS; without a scheme the first. */
   readonly url: string;
   readonly tls?: TlsOptions | undefined;
   /** A socket in the file system that is called whatever the URL says. */
   readonly socketPath?: string | undefined;
-  /** Pings the server so often while calls are under way, and gives the connection up when no answer comes. Milliseconds; default 0: never. */
+  /**
+   * Pings the server so often while calls are under way, and gives the connection up when no answer comes. Milliseconds; default 0: never. Servers of gRPC end a connection
+   * with pings that come more often than they allow, where nothing else is sent: five minutes by default (`--grpc-http2-min-recv-ping-interval-without-data`).
+   */
   readonly keepAliveMs?: number | undefined;
+  /** How long an answer to such a ping may take. Milliseconds; default 20 000. */
+  readonly keepAliveTimeoutMs?: number | undefined;
 }
 
 export class Connection {
@@ -105,11 +107,11 @@ export class Connection {
   }
 
   #keepAlive(session: ClientHttp2Session): void {
-    const { keepAliveMs = 0 } = this.#options;
+    const { keepAliveMs = 0, keepAliveTimeoutMs = 20_000 } = this.#options;
     if (keepAliveMs === 0) return;
     const timer = setInterval(() => {
       if (this.#calls === 0 || session.closed) return;
-      const lost = setTimeout(() => session.destroy(new Error('the server answers no pings')), PING_TIMEOUT_MS);
+      const lost = setTimeout(() => session.destroy(new Error('the server answers no pings')), keepAliveTimeoutMs);
       session.ping(() => clearTimeout(lost));
     }, keepAliveMs);
     timer.unref();
