@@ -158,6 +158,12 @@ trace-config: {triton: {file: traces.json}}`;
     );
   });
 
+  test('of a size that no file of options has is refused before it is read as YAML', async () => {
+    expect(await faults(`id: ${'x'.repeat(1024 * 1024)}`)).toEqual([
+      "option '--config': 'nereid.yaml' has 1048580 characters, a file of options at most 1048576; is it the right file?",
+    ]);
+  });
+
   test('that cannot be read is named', async () => {
     const absent = join(folder, 'absent.yaml');
     await expect(readFlags(['--config', absent], { env: {} })).rejects.toThrow(

@@ -29,6 +29,9 @@ import { flagOf, SPELLINGS, suggestion } from './names.ts';
 import type { FlagName } from './table.ts';
 import { readValue } from './value.ts';
 
+/** Characters of a file: every option there is takes a fraction of that, and YAML takes long to read. */
+const MAX_LENGTH = 1024 * 1024;
+
 /** Names the schema of the file for editors. */
 const SCHEMA_KEY = '$schema';
 
@@ -154,10 +157,16 @@ function isUrl(text: string): boolean {
   return /^[a-z][a-z\d+.-]+:\/\//i.test(text);
 }
 
+/** @throws {UsageError} for a file that cannot be read, or is none of options by its size */
 function textOf(file: string): string {
+  let text: string;
   try {
-    return readFileSync(file, 'utf8');
+    text = readFileSync(file, 'utf8');
   } catch (error) {
     throw new UsageError(`option '--config': ${(error as Error).message}`);
   }
+  if (text.length <= MAX_LENGTH) return text;
+  throw new UsageError(
+    `option '--config': '${file}' has ${text.length} characters, a file of options at most ${MAX_LENGTH}; is it the right file?`,
+  );
 }
