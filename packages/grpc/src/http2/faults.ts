@@ -35,3 +35,8 @@ export class StreamFault extends Error {
     this.code = code;
   }
 }
+
+/** The client costs too much. */
+export function tooMuch(what: string): ConnectionFault {
+  return new ConnectionFault(H2.ENHANCE_YOUR_CALM, `too many ${what}`);
+}

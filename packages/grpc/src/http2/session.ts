@@ -4,9 +4,11 @@
  */
 import type { Socket } from 'node:net';
 import { Allowance } from './allowance.ts';
-import { ConnectionFault, H2, StreamFault } from './faults.ts';
+import { ConnectionFault, H2, StreamFault, tooMuch } from './faults.ts';
 import { type FrameHandler, FrameReader } from './frame-reader.ts';
+import { assertSize, assertStreamOf, PING_BYTES } from './frame-rules.ts';
 import { DEFAULT_WINDOW, FLAG, FRAME, type FrameHead, HEAD_BYTES, LARGEST_WINDOW } from './frames.ts';
+import { HeaderBlock } from './header-block.ts';
 import { assertRequest, assertTrailers, contentLength, type HeaderList, HeaderReader } from './headers.ts';
 import { HpackDecoder } from './hpack/decoder.ts';
 import { type FieldList, HpackEncoder } from './hpack/encoder.ts';
@@ -19,19 +21,6 @@ import { Stream, type StreamOwner } from './stream.ts';
 const MAX_SENT_FRAME_BYTES = 256 * 1024;
 /** Resets of ours whose streams are remembered: the client may not have known. */
 const REMEMBERED_RESETS = 1024;
-/** Headers are read up to so many times of what is taken, as those of other calls depend on them. */
-const READ_FACTOR = 4;
-/** Blocks of headers may be cut into so many frames. */
-const MAX_CONTINUATIONS = 64;
-/** Frames of a known size. */
-const SIZES: ReadonlyMap<number, number> = new Map([
-  [FRAME.priority, 5],
-  [FRAME.rstStream, 4],
-  [FRAME.ping, 8],
-  [FRAME.windowUpdate, 4],
-]);
-const PING_BYTES = 8;
-const MAX_SETTINGS_BYTES = 6 * 128;
 /** How long a client may take to read why it is sent away. */
 const LAST_WORDS_MS = 1000;
 const PING = Buffer.from('are you?');
@@ -83,8 +72,8 @@ export class Session implements FrameHandler, StreamOwner {
   /** Streams above it are not answered: the client was told so. */
   #takenUpTo = LARGEST_WINDOW;
   readonly #remembered = new Set<number>();
-  /** The block of headers under way, in pieces; no other frame may come before its end. */
-  #block: { readonly head: FrameHead; pieces: Buffer[]; byteLength: number } | undefined;
+  /** The block of headers under way; no other frame may come before its end. */
+  #block: HeaderBlock | undefined;
   /** The stream of the DATA frame under way; undefined when its bytes are not wanted. */
   #dataStream: Stream | undefined;
   #dataHead: FrameHead | undefined;
@@ -244,24 +233,16 @@ export class Session implements FrameHandler, StreamOwner {
   }
 
   begin(head: FrameHead): boolean {
-    const { type, length } = head;
-    if (length > this.#limits.maxFrameBytes)
-      throw new ConnectionFault(
-        H2.FRAME_SIZE_ERROR,
-        `a frame may have ${this.#limits.maxFrameBytes} bytes, this one has ${length}`,
-      );
+    const { type, streamId } = head;
+    assertSize(head, this.#limits.maxFrameBytes);
     if (!this.#hasSettings && type !== FRAME.settings)
       throw new ConnectionFault(H2.PROTOCOL_ERROR, 'the first frame is none of SETTINGS');
     const block = this.#block;
-    if (block !== undefined && (type !== FRAME.continuation || head.streamId !== block.head.streamId))
+    if (block !== undefined && (type !== FRAME.continuation || streamId !== block.head.streamId))
       throw new ConnectionFault(H2.PROTOCOL_ERROR, 'a block of headers is not followed by its continuation');
-    const size = SIZES.get(type);
-    if (size !== undefined && size !== length)
-      throw new ConnectionFault(
-        H2.FRAME_SIZE_ERROR,
-        `a frame of type ${type} has ${size} bytes, this one has ${length}`,
-      );
-    this.#assertStream(head);
+    if (block === undefined && type === FRAME.continuation)
+      throw new ConnectionFault(H2.PROTOCOL_ERROR, 'a continuation continues nothing');
+    assertStreamOf(head, this.#lastStreamId);
     return this.#beginType(head);
   }
 
@@ -272,26 +253,15 @@ export class Session implements FrameHandler, StreamOwner {
         return true;
       case FRAME.headers:
       case FRAME.continuation:
-        this.#assertBlock(head.length);
+        HeaderBlock.assertRoom(this.#block, head.length, this.#limits.maxMetadataBytes);
         return true;
       case FRAME.settings:
-        if (head.length % 6 !== 0 || ((head.flags & FLAG.ack) !== 0 && head.length > 0))
-          throw new ConnectionFault(H2.FRAME_SIZE_ERROR, `a frame of SETTINGS cannot have ${head.length} bytes`);
-        if (head.length > MAX_SETTINGS_BYTES) throw tooMuch('settings');
-        return true;
       case FRAME.rstStream:
       case FRAME.ping:
       case FRAME.windowUpdate:
       case FRAME.priority:
         return true;
-      case FRAME.pushPromise:
-        throw new ConnectionFault(H2.PROTOCOL_ERROR, 'a client cannot push');
       case FRAME.goAway:
-        if (head.length < PING_BYTES)
-          throw new ConnectionFault(
-            H2.FRAME_SIZE_ERROR,
-            `a frame of GOAWAY has 8 bytes or more, this one has ${head.length}`,
-          );
         return false;
       default:
         // Frames of extensions that were not agreed on are passed over.
@@ -303,11 +273,12 @@ export class Session implements FrameHandler, StreamOwner {
   frame(head: FrameHead, payload: Buffer): void {
     switch (head.type) {
       case FRAME.headers:
-        this.#block = { head, pieces: [withoutPadding(head, payload)], byteLength: payload.length };
-        this.#blockAdded(head);
+        this.#block = new HeaderBlock(head, payload);
+        if (this.#block.isWhole) this.#readBlock(this.#block);
         break;
       case FRAME.continuation:
-        this.#continue(head, payload);
+        this.#block?.continue(head, payload);
+        if (this.#block?.isWhole) this.#readBlock(this.#block);
         break;
       case FRAME.settings:
         this.#settings(head, payload);
@@ -360,19 +331,6 @@ export class Session implements FrameHandler, StreamOwner {
       this.#fail(new StreamFault(stream.id, H2.PROTOCOL_ERROR, 'the body is shorter than its content-length'));
   }
 
-  /** @throws {ConnectionFault} PROTOCOL_ERROR for a frame on a stream that it cannot be of */
-  #assertStream({ type, streamId }: FrameHead): void {
-    if (type > FRAME.continuation) return;
-    const isOfConnection = type === FRAME.settings || type === FRAME.ping || type === FRAME.goAway;
-    if (isOfConnection !== (streamId === 0) && type !== FRAME.windowUpdate)
-      throw new ConnectionFault(H2.PROTOCOL_ERROR, `a frame of type ${type} cannot be of stream ${streamId}`);
-    if (type === FRAME.continuation && this.#block === undefined)
-      throw new ConnectionFault(H2.PROTOCOL_ERROR, 'a continuation continues nothing');
-    const opens = type === FRAME.headers || type === FRAME.priority || type === FRAME.continuation;
-    if (!opens && streamId > this.#lastStreamId)
-      throw new ConnectionFault(H2.PROTOCOL_ERROR, `stream ${streamId} has not begun`);
-  }
-
   #beginData(head: FrameHead): void {
     this.#dataHead = head;
     this.#dataBytes = 0;
@@ -395,30 +353,9 @@ export class Session implements FrameHandler, StreamOwner {
     }
   }
 
-  /** What is somewhat too large costs its call, what is far too large the connection. */
-  #assertBlock(more: number): void {
-    if ((this.#block?.byteLength ?? 0) + more > this.#limits.maxMetadataBytes * READ_FACTOR) throw tooMuch('headers');
-    if ((this.#block?.pieces.length ?? 0) > MAX_CONTINUATIONS) throw tooMuch('continuations');
-  }
-
-  #continue(head: FrameHead, payload: Buffer): void {
-    if (this.#block === undefined) return;
-    // The bytes of the pieces are copied: each of them keeps alive all that the socket read with it.
-    this.#block.pieces.push(Buffer.from(payload));
-    this.#block.byteLength += payload.length;
-    this.#blockAdded(head);
-  }
-
-  #blockAdded({ flags }: FrameHead): void {
-    const block = this.#block;
-    if (block === undefined) return;
-    if ((flags & FLAG.endHeaders) === 0) {
-      block.pieces = block.pieces.map((piece) => Buffer.from(piece));
-      return;
-    }
+  #readBlock(block: HeaderBlock): void {
     this.#block = undefined;
-    const [only] = block.pieces;
-    const list = this.#headers.read(block.pieces.length === 1 && only ? only : Buffer.concat(block.pieces));
+    const list = this.#headers.read(block.bytes);
     try {
       this.#headersRead(block.head, list);
     } catch (thrown) {
@@ -690,21 +627,6 @@ export class Session implements FrameHandler, StreamOwner {
     for (const stream of [...this.#streams.values()]) stream.close();
     this.#waiting = [];
   }
-}
-
-function withoutPadding({ flags, streamId }: FrameHead, payload: Buffer): Buffer {
-  const isPadded = (flags & FLAG.padded) !== 0;
-  const hasPriority = (flags & FLAG.priority) !== 0;
-  const start = (isPadded ? 1 : 0) + (hasPriority ? 5 : 0);
-  const end = payload.length - (isPadded ? (payload[0] ?? 0) : 0);
-  if (start > end) throw new ConnectionFault(H2.PROTOCOL_ERROR, 'a frame of HEADERS has more padding than bytes');
-  if (hasPriority && (payload.readUInt32BE(start - 5) & LARGEST_WINDOW) === streamId)
-    throw new ConnectionFault(H2.PROTOCOL_ERROR, 'a stream depends on itself');
-  return payload.subarray(start, end);
-}
-
-function tooMuch(what: string): ConnectionFault {
-  return new ConnectionFault(H2.ENHANCE_YOUR_CALM, `too many ${what}`);
 }
 
 function ignore(): void {}
