@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { isMainThread } from 'node:worker_threads';
 import { BatchStrategyLibrary } from './lib/batch-strategy.js';
 import { wrapModel } from './lib/crossing.js';
 import { describeSearch, findLibtorch, libtorchVersion, TORCH_RELEASE } from './lib/find-libtorch.js';
@@ -73,6 +74,9 @@ function explain(attempts) {
 }
 
 const addon = load();
+
+// The end of a worker waits for its instances; that of the process does not, whatever they run.
+if (isMainThread) process.on('exit', (code) => addon.prepareExit(code));
 
 export const {
   buildInfo,

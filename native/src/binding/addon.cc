@@ -13,6 +13,7 @@
 #include "runtime/library.h"
 #include "runtime/model.h"
 #include "runtime/process_settings.h"
+#include "runtime/torch_thread.h"
 
 namespace nereid {
 namespace {
@@ -57,12 +58,12 @@ Napi::Value ToAotiPackage(Napi::Env env, AotiModel& loaded) {
 
 Napi::Value LoadTorchScriptModule(const Napi::CallbackInfo& info) {
   auto load = [options = ReadTorchScriptOptions(info[0])] { return LoadTorchScript(options); };
-  return RunOffLoop(info.Env(), "nereid load", std::move(load), ToTorchScriptModule);
+  return RunOffLoop(info.Env(), std::move(load), ToTorchScriptModule);
 }
 
 Napi::Value LoadAotiPackage(const Napi::CallbackInfo& info) {
   auto load = [options = ReadAotiOptions(info[0])] { return LoadAoti(options); };
-  return RunOffLoop(info.Env(), "nereid load", std::move(load), ToAotiPackage);
+  return RunOffLoop(info.Env(), std::move(load), ToAotiPackage);
 }
 
 Napi::Value LoadOperatorLibrary(const Napi::CallbackInfo& info) {
@@ -71,8 +72,7 @@ Napi::Value LoadOperatorLibrary(const Napi::CallbackInfo& info) {
     NEREID_RETURN_IF_ERROR(LoadOperators(path));
     return true;
   };
-  return RunOffLoop(info.Env(), "nereid load operators", std::move(load),
-                    [](Napi::Env env, bool) { return env.Undefined(); });
+  return RunOffLoop(info.Env(), std::move(load), [](Napi::Env env, bool) { return env.Undefined(); });
 }
 
 Napi::Promise FinishModelInit(Napi::Env env, std::shared_ptr<ModelInit> init) {
@@ -80,7 +80,7 @@ Napi::Promise FinishModelInit(Napi::Env env, std::shared_ptr<ModelInit> init) {
     NEREID_RETURN_IF_ERROR(init->Finish());
     return true;
   };
-  return RunOffLoop(env, "nereid fini", std::move(finish), [](Napi::Env env, bool) { return env.Undefined(); });
+  return RunOffLoop(env, std::move(finish), [](Napi::Env env, bool) { return env.Undefined(); });
 }
 
 Napi::Value ToModelInit(Napi::Env env, std::shared_ptr<ModelInit>& init) {
@@ -92,7 +92,7 @@ Napi::Value ToModelInit(Napi::Env env, std::shared_ptr<ModelInit>& init) {
 
 Napi::Value RunModelInit(const Napi::CallbackInfo& info) {
   auto run = [options = ReadModelInitOptions(info[0])] { return ModelInit::Run(options); };
-  return RunOffLoop(info.Env(), "nereid init", std::move(run), ToModelInit);
+  return RunOffLoop(info.Env(), std::move(run), ToModelInit);
 }
 
 Napi::Value BuildInfoObject(const Napi::CallbackInfo& info) {
@@ -136,6 +136,8 @@ void ReleaseBuffers(const Napi::CallbackInfo& info) {
   if (!released) throw Napi::TypeError::New(env, "buffers must be an array of ArrayBuffer");
 }
 
+void PrepareExit(const Napi::CallbackInfo& info) { EndBeforeStatics(info[0].ToNumber().Int32Value()); }
+
 Napi::Object Init(Napi::Env env, Napi::Object exports) {
   Environment::Install(env);
   exports["buildInfo"] = Napi::Function::New<BuildInfoObject>(env, "buildInfo");
@@ -150,6 +152,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports["initModel"] = Napi::Function::New<RunModelInit>(env, "initModel");
   exports["loadTorchScript"] = Napi::Function::New<LoadTorchScriptModule>(env, "loadTorchScript");
   exports["loadAoti"] = Napi::Function::New<LoadAotiPackage>(env, "loadAoti");
+  exports["prepareExit"] = Napi::Function::New<PrepareExit>(env, "prepareExit");
   return exports;
 }
 

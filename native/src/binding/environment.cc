@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "binding/instance_handle.h"
+#include "runtime/torch_thread.h"
 
 namespace nereid {
 
@@ -25,14 +26,37 @@ Environment::Environment(napi_env env) {
   napi_unref_threadsafe_function(env, wake_up_);
 }
 
-void Environment::Post(InstanceHandle* instance, std::unique_ptr<Job> job) {
+template <typename Push>
+void Environment::Announce(Push push) {
   bool wake = false;
   {
     const std::lock_guard lock(mutex_);
-    completions_.push_back({instance, std::move(job)});
+    push();
     wake = !std::exchange(wake_up_pending_, true);
   }
   if (wake) napi_call_threadsafe_function(wake_up_, nullptr, napi_tsfn_nonblocking);
+}
+
+void Environment::Post(InstanceHandle* instance, std::unique_ptr<Job> job) {
+  Announce([&] { completions_.push_back({instance, std::move(job)}); });
+}
+
+void Environment::Start(napi_env env, std::unique_ptr<Work> work) {
+  if (closing_) return;
+  Work* const key = work.get();
+  Working& working = works_[key];
+  working.work = std::move(work);
+  try {
+    working.thread = std::thread([this, key] {
+      const TorchThread counted;
+      key->Execute();
+      Announce([&] { executed_.push_back(key); });
+    });
+  } catch (...) {
+    works_.erase(key);
+    throw;
+  }
+  Await(env);
 }
 
 void Environment::Await(napi_env env) {
@@ -56,27 +80,42 @@ std::shared_ptr<InstanceHandle> Environment::Remove(InstanceHandle* instance) {
 void Environment::OnWakeUp(napi_env env, napi_value /*function*/, void* self, void* /*data*/) {
   if (env == nullptr) return;  // the environment is closing
   auto& environment = *static_cast<Environment*>(self);
+  std::vector<Work*> executed;
   {
     const std::lock_guard lock(environment.mutex_);
     environment.delivering_.swap(environment.completions_);
+    executed.swap(environment.executed_);
     environment.wake_up_pending_ = false;
   }
   for (Completion& completion : environment.delivering_) {
-    const Napi::HandleScope scope(env);
-    environment.Arrived(env);
-    try {
-      completion.instance->Deliver(env, std::move(completion.job));
-    } catch (const Napi::Error&) {
-      // An environment that is being terminated refuses to make values, and nobody listens any more.
-    }
+    environment.Deliver(env, [&] { completion.instance->Deliver(env, std::move(completion.job)); });
   }
   environment.delivering_.clear();
+  for (Work* key : executed) {
+    auto node = environment.works_.extract(key);
+    node.mapped().thread.join();
+    environment.Deliver(env, [&] { node.mapped().work->Complete(env); });
+  }
+}
+
+template <typename Delivery>
+void Environment::Deliver(napi_env env, Delivery delivery) {
+  const Napi::HandleScope scope(env);
+  Arrived(env);
+  try {
+    delivery();
+  } catch (const Napi::Error&) {
+    // An environment that is being terminated refuses to make values, and nobody listens any more.
+  }
 }
 
 void Environment::OnCleanUp(void* self) {
   auto& environment = *static_cast<Environment*>(self);
+  environment.closing_ = true;
   for (const auto& [_, instance] : environment.instances_) instance->Abandon();
   for (const auto& [_, instance] : environment.instances_) instance->Join();
+  for (auto& [_, working] : environment.works_) working.thread.join();
+  environment.works_.clear();
 }
 
 }  // namespace nereid

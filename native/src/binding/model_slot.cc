@@ -56,12 +56,12 @@ Napi::Promise ModelSlot::StageWeights(Napi::Env env, const Napi::Value& weights)
   // The reference keeps the borrowed bytes.
   auto stage = [lease = Lease(env, shared_from_this()), owner = Napi::Persistent(weights.As<Napi::Object>()),
                 read = std::move(read)] { return ToResult(lease.model().StageWeights(read)); };
-  return RunOffLoop(env, "nereid stage weights", std::move(stage), ToUndefined);
+  return RunOffLoop(env, std::move(stage), ToUndefined);
 }
 
 Napi::Promise ModelSlot::SwapWeights(Napi::Env env) {
   auto swap = [lease = Lease(env, shared_from_this())] { return ToResult(lease.model().SwapWeights()); };
-  return RunOffLoop(env, "nereid swap weights", std::move(swap), ToUndefined);
+  return RunOffLoop(env, std::move(swap), ToUndefined);
 }
 
 Napi::Promise ModelSlot::Close(Napi::Env env) {
@@ -77,7 +77,7 @@ void ModelSlot::FreeOffLoop(Napi::Env env) {
     model.reset();
     return true;
   };
-  RunOffLoop(env, "nereid close", std::move(free), [slot = shared_from_this()](Napi::Env env, bool) {
+  RunOffLoop(env, std::move(free), [slot = shared_from_this()](Napi::Env env, bool) {
     slot->closing_.Resolve(env);
     return env.Undefined();
   });

@@ -1,4 +1,4 @@
-// Work on Node's thread pool that settles a promise.
+// Work off the loop that settles a promise.
 #pragma once
 
 #include <napi.h>
@@ -8,61 +8,44 @@
 #include <utility>
 
 #include "binding/convert.h"
+#include "binding/environment.h"
 #include "runtime/status.h"
 
 namespace nereid {
 
-// Runs `work`, which returns a StatusOr<T> and must not touch JS, on a pool thread and then, on the loop thread,
-// resolves the promise with what `convert(env, T&)` makes of the value, or rejects it with the status.
-template <typename Work, typename Convert>
-class OffLoop {
+template <typename Run, typename Convert>
+class OffLoop final : public Work {
  public:
-  static Napi::Promise Start(Napi::Env env, const char* name, Work work, Convert convert) {
-    std::unique_ptr<OffLoop> self(new OffLoop(env, std::move(work), std::move(convert)));
-    const Napi::Promise promise = self->deferred_.Promise();
-    napi_status status = napi_create_async_work(env, nullptr, Napi::String::New(env, name), Execute, Complete,
-                                                self.get(), &self->work_handle_);
-    if (status == napi_ok) status = napi_queue_async_work(env, self->work_handle_);
-    NAPI_THROW_IF_FAILED(env, status, promise);
-    self.release();  // Complete() deletes it
-    return promise;
-  }
+  OffLoop(Napi::Env env, Run run, Convert convert)
+      : deferred_(Napi::Promise::Deferred::New(env)), run_(std::move(run)), convert_(std::move(convert)) {}
 
- private:
-  OffLoop(Napi::Env env, Work work, Convert convert)
-      : deferred_(Napi::Promise::Deferred::New(env)), work_(std::move(work)), convert_(std::move(convert)) {}
+  Napi::Promise Promise() const { return deferred_.Promise(); }
 
-  static void Execute(napi_env /*env*/, void* data) {
-    auto& self = *static_cast<OffLoop*>(data);
-    self.result_.emplace(self.work_());
-  }
+  void Execute() override { result_.emplace(run_()); }
 
-  static void Complete(napi_env env, napi_status status, void* data) {
-    const std::unique_ptr<OffLoop> self(static_cast<OffLoop*>(data));
-    napi_delete_async_work(env, self->work_handle_);
-    if (status != napi_ok || !self->result_) return;  // the environment is closing: nobody listens
-    const Napi::HandleScope scope(env);
-    try {
-      if (self->result_->ok()) {
-        self->deferred_.Resolve(self->convert_(Napi::Env(env), self->result_->value()));
-      } else {
-        self->deferred_.Reject(ToError(env, self->result_->status()));
-      }
-    } catch (const Napi::Error&) {
-      // Likewise: an environment that is being terminated refuses to make values.
+  void Complete(napi_env env) override {
+    if (result_->ok()) {
+      deferred_.Resolve(convert_(Napi::Env(env), result_->value()));
+    } else {
+      deferred_.Reject(ToError(env, result_->status()));
     }
   }
 
-  Napi::Promise::Deferred deferred_;
-  Work work_;
+ private:
+  const Napi::Promise::Deferred deferred_;
+  Run run_;
   Convert convert_;
-  std::optional<decltype(std::declval<Work&>()())> result_;
-  napi_async_work work_handle_ = nullptr;
+  std::optional<decltype(std::declval<Run&>()())> result_;
 };
 
-template <typename Work, typename Convert>
-Napi::Promise RunOffLoop(Napi::Env env, const char* name, Work work, Convert convert) {
-  return OffLoop<Work, Convert>::Start(env, name, std::move(work), std::move(convert));
+// Runs `run`, which returns a StatusOr<T> and must not touch JS, on a thread of its own and then, on the loop thread,
+// resolves the promise with what `convert(env, T&)` makes of the value, or rejects it with the status.
+template <typename Run, typename Convert>
+Napi::Promise RunOffLoop(Napi::Env env, Run run, Convert convert) {
+  auto work = std::make_unique<OffLoop<Run, Convert>>(env, std::move(run), std::move(convert));
+  const Napi::Promise promise = work->Promise();
+  Environment::Of(env).Start(env, std::move(work));
+  return promise;
 }
 
 }  // namespace nereid

@@ -4,6 +4,7 @@
 
 #include "runtime/device.h"
 #include "runtime/thread_scope.h"
+#include "runtime/torch_thread.h"
 
 namespace nereid {
 namespace {
@@ -84,6 +85,7 @@ bool Instance::Take(std::vector<std::unique_ptr<Job>>& jobs) {
 }
 
 void Instance::Loop() {
+  const TorchThread counted;
   {
     const ThreadScope scope(options_.thread, model_->device());
     std::vector<std::unique_ptr<Job>> jobs;
