@@ -1,22 +1,31 @@
 /** How a process ends in which models still run or load: LibTorch's statics outlive every thread that uses them. */
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { testLibrary } from '@nereid/testing';
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { scripted } from './support.ts';
 
 const LOADER = JSON.stringify(new URL('../loader.js', import.meta.url).href);
 const AN_HOUR = 3_600_000;
 
+/** Whoever opens it to read waits for a writer, who never comes. */
+const folder = mkdtempSync(join(tmpdir(), 'nereid-exit-'));
+const endless = join(folder, 'model.pt');
+execFileSync('mkfifo', [endless]);
+afterAll(() => rmSync(folder, { recursive: true }));
+
 const LOAD = `
   import { loadTorchScript } from ${LOADER};
   process.on('exit', () => { process.exitCode = 7; });
-  const load = () => loadTorchScript({ path: ${JSON.stringify(scripted('slow'))}, inferenceMode: true, device: -1 });
+  const load = (path) => loadTorchScript({ path, inferenceMode: true, device: -1 });
 `;
 
 const RUN = `
   ${LOAD}
-  const model = await load();
+  const model = await load(${JSON.stringify(scripted('slow'))});
   const instance = model.createInstance({
     name: 'slow', intraOpThreads: 1, inferenceMode: true, optimizedExecution: true, batching: false,
     inputs: [{ datatype: 11, key: '' }], outputs: [{ index: 0, key: '' }], onComplete() {},
@@ -35,7 +44,7 @@ async function end(program: string): Promise<number | string> {
 test.each([
   ['a call, while a batch runs', `${RUN} run(${AN_HOUR}); setTimeout(() => process.exit(), 50);`],
   ['an exception, while a batch runs', `${RUN} run(${AN_HOUR}); setTimeout(() => { throw new Error(); }, 50);`],
-  ['a call, while a model loads', `${LOAD} load(); process.exit();`],
+  ['a call, while a model loads', `${LOAD} load(${JSON.stringify(endless)}); setTimeout(() => process.exit(), 50);`],
 ])('ended by %s', async (_, program) => {
   expect(await end(program)).toBe(7);
 });
