@@ -1,7 +1,7 @@
 /**
  * How late timers are, and what waiting for them costs: the clock on the addon's alarm beside the one on the event loop alone, in alternating rounds of one run. Then the same of the dynamic
  * batcher: by how much a lone request waits longer than its queue delay. Beside both stands a thread that only sleeps: what it is late by is the machine's own, and no clock that sleeps is
- * better. Last, what arming and cancelling cost.
+ * better. Last, what arming and cancelling cost. Nothing is measured before the code is compiled: that alone holds single batches up for milliseconds.
  *
  * usage: node bench/clock.mjs [--rounds N] [--timers N]
  */
@@ -15,6 +15,8 @@ const { values } = parseArgs({
 });
 const [rounds, timers] = [Number(values.rounds), Number(values.timers)];
 const DELAYS = [100, 500, 1000, 5000];
+/** For each delay and clock. */
+const WARM_UP_MS = 3000;
 
 /** Microseconds by which one timer is late. */
 function timerError(clock, delay) {
@@ -68,7 +70,12 @@ const cases = DELAYS.flatMap((delay) =>
 
 const threads = new Map(DELAYS.map((delay) => [delay, []]));
 
-for (const { measureBatch } of cases) for (let i = 0; i < 20; i++) await measureBatch();
+for (const { delay, name, measureBatch } of cases) {
+  for (const end = performance.now() + WARM_UP_MS; performance.now() < end; ) {
+    await timerError(clocks[name], delay);
+    await measureBatch();
+  }
+}
 for (let round = 0; round < rounds; round++) {
   // Who goes first alternates, so that neither always meets the warmer machine.
   for (const each of round % 2 === 0 ? cases : cases.toReversed()) {
