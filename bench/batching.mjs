@@ -4,37 +4,19 @@
  *
  * usage: node bench/batching.mjs [--rounds N] [--seconds S]
  */
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { fortyLayers } from './src/forty-layers.mjs';
 import { measure, serve } from './src/server.mjs';
-import { root } from './src/workload.mjs';
 
 const { values } = parseArgs({
   options: { rounds: { type: 'string', default: '5' }, seconds: { type: 'string', default: '3' } },
 });
 const seconds = Number(values.seconds);
 const CONNECTIONS = [1, 16, 64];
-const CONFIG = `platform: "pytorch_libtorch"
-max_batch_size: 64
-input [ { name: "INPUT__0" data_type: TYPE_FP32 dims: [ 64 ] } ]
-output [ { name: "OUTPUT__0" data_type: TYPE_FP32 dims: [ 10 ] } ]
-parameters { key: "INTRA_OP_THREAD_COUNT" value { string_value: "1" } }
-`;
-
-/** A repository with the model under the name that the load asks for. */
-function repositoryWith(addition) {
-  const path = mkdtempSync(join(tmpdir(), 'nereid-bench-'));
-  mkdirSync(join(path, 'mlp', '1'), { recursive: true });
-  cpSync(join(root, '.cache', 'models', 'forty_layers', 'model.pt'), join(path, 'mlp', '1', 'model.pt'));
-  writeFileSync(join(path, 'mlp', 'config.pbtxt'), CONFIG + addition);
-  return path;
-}
-
 const median = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)];
 
-const repositories = { without: repositoryWith(''), with: repositoryWith('dynamic_batching { }\n') };
+const repositories = { without: fortyLayers(''), with: fortyLayers('dynamic_batching { }\n') };
 const servers = { without: await serve(repositories.without), with: await serve(repositories.with) };
 const measured = new Map(CONNECTIONS.map((connections) => [connections, { without: [], with: [] }]));
 try {

@@ -1,14 +1,17 @@
 /**
  * How late timers are, and what waiting for them costs: the clock on the addon's alarm beside the one on the event loop alone, in alternating rounds of one run. Then the same of the dynamic
  * batcher: by how much a lone request waits longer than its queue delay. Beside both stands a thread that only sleeps: what it is late by is the machine's own, and no clock that sleeps is
- * better. Last, what arming and cancelling cost. Nothing is measured before the code is compiled: that alone holds single batches up for milliseconds.
+ * better. Then what arming and cancelling cost, and at last by how much requests to a server, one after the other over HTTP, wait longer than the queue delay. Nothing is measured before the code is compiled: that alone holds single batches up for milliseconds.
  *
  * usage: node bench/clock.mjs [--rounds N] [--timers N]
  */
+import { rmSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { AlarmClock, DynamicScheduler, SystemClock } from '@nereid/batching';
 import { InferenceRequest } from '@nereid/core';
 import { openAlarm } from '@nereid/native';
+import { fortyLayers } from './src/forty-layers.mjs';
+import { measure, serve } from './src/server.mjs';
 
 const { values } = parseArgs({
   options: { rounds: { type: 'string', default: '3' }, timers: { type: 'string', default: '200' } },
@@ -17,6 +20,8 @@ const [rounds, timers] = [Number(values.rounds), Number(values.timers)];
 const DELAYS = [100, 500, 1000, 5000];
 /** For each delay and clock. */
 const WARM_UP_MS = 3000;
+/** Load on the server that counts; as long a heavier one goes before. */
+const SECONDS = 5;
 
 /** Microseconds by which one timer is late. */
 function timerError(clock, delay) {
@@ -123,3 +128,28 @@ console.table(
   })),
 );
 clocks.alarm.close();
+
+/** By how many microseconds requests of a server wait longer than its queue delay, as its access log tells. */
+async function serverError(delay) {
+  const repository = fortyLayers(`dynamic_batching { max_queue_delay_microseconds: ${delay} }\n`);
+  let late = [];
+  const onLine = (line) => {
+    const queued = /queue_us=(\d+)/.exec(line)?.[1];
+    if (queued !== undefined) late.push(Number(queued) - delay);
+  };
+  const server = await serve(repository, ['--access-log=true'], onLine);
+  try {
+    await measure(server, { connections: 16, seconds: SECONDS });
+    late = [];
+    await measure(server, { connections: 1, seconds: SECONDS });
+  } finally {
+    server.stop();
+    rmSync(repository, { recursive: true });
+  }
+  return spread(late);
+}
+
+const ofServer = [];
+for (const delay of DELAYS)
+  ofServer.push({ 'delay, us': delay, 'request late, us: p50 / p90 / p99': await serverError(delay) });
+console.table(ofServer);

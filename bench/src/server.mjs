@@ -12,16 +12,16 @@ const here = (file) => fileURLToPath(new URL(file, import.meta.url));
 export const NEREID = here('../../apps/cli/bin/nereid.js');
 
 /** Serves a repository on a free port; resolves as `start` does. */
-export function serve(repository, options = []) {
+export function serve(repository, options = [], onLine = undefined) {
   const usual = ['--model-repository', repository, '--http-port', '0', '--log-format', 'default'];
-  return start([NEREID, 'serve', ...usual, ...options]);
+  return start([NEREID, 'serve', ...usual, ...options], onLine);
 }
 
 /**
  * Starts a Node.js program that prints its URL; resolves with that, those of gRPC and of the metrics if it told them before, the process id, a way to end it, and `nextLine(pattern)`, which
- * resolves with the next line of output that matches.
+ * resolves with the next line of output that matches. `onLine` is told every line.
  */
-export async function start(args) {
+export async function start(args, onLine = () => {}) {
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   const lines = createInterface({ input: child.stdout });
   const nextLine = (pattern) =>
@@ -33,6 +33,7 @@ export async function start(args) {
       };
       lines.on('line', look);
     });
+  lines.on('line', onLine);
   let grpcUrl;
   let metricsUrl;
   lines.on('line', (line) => {
