@@ -87,6 +87,14 @@ test('instances of one package share it and run at once', async () => {
   await model.close();
 });
 
+test('more models are loaded and closed at once than there are threads for', async () => {
+  const models = await Promise.all(Array.from({ length: 50 }, () => openTorchScript('double')));
+  const runners = models.map((model) => new Runner(model));
+  const outcomes = await Promise.all(runners.map((runner, i) => runner.run(vectors(bytes(i)))));
+  expect(outcomes.map(({ outputs }) => numbers(outputs[0])[0])).toEqual(models.map((_, i) => 2 * i));
+  await Promise.all([...runners.map(({ instance }) => instance.close()), ...models.map((model) => model.close())]);
+});
+
 test('many instances of many models answer their own callers', async () => {
   const models = await Promise.all([
     openTorchScript('double'),

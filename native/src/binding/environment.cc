@@ -1,11 +1,18 @@
 #include "binding/environment.h"
 
+#include <system_error>
 #include <utility>
 
 #include "binding/instance_handle.h"
 #include "runtime/torch_thread.h"
 
 namespace nereid {
+namespace {
+
+// Threads for work at a time. More would only share the disk and the memory.
+constexpr size_t kMostWorks = 16;
+
+}  // namespace
 
 void Environment::Install(Napi::Env env) {
   // Clean-up hooks run last in, first out: ours, which joins the threads that use the thread-safe function, before
@@ -43,20 +50,31 @@ void Environment::Post(InstanceHandle* instance, std::unique_ptr<Job> job) {
 
 void Environment::Start(napi_env env, std::unique_ptr<Work> work) {
   if (closing_) return;
-  Work* const key = work.get();
-  Working& working = works_[key];
-  working.work = std::move(work);
-  try {
-    working.thread = std::thread([this, key] {
-      const TorchThread counted;
-      key->Execute();
-      Announce([&] { executed_.push_back(key); });
-    });
-  } catch (...) {
-    works_.erase(key);
-    throw;
-  }
   Await(env);
+  waiting_.push_back(std::move(work));
+  StartWaiting();
+}
+
+void Environment::StartWaiting() {
+  while (!waiting_.empty() && works_.size() < kMostWorks) {
+    Work* const key = waiting_.front().get();
+    std::thread thread;
+    try {
+      thread = std::thread(&Environment::Execute, this, key);
+    } catch (const std::system_error&) {
+      // The system has no thread left: another one's end gives one back.
+      if (!works_.empty()) return;
+      Execute(key);
+    }
+    works_[key] = {std::move(waiting_.front()), std::move(thread)};
+    waiting_.pop_front();
+  }
+}
+
+void Environment::Execute(Work* work) {
+  const TorchThread counted;
+  work->Execute();
+  Announce([&] { executed_.push_back(work); });
 }
 
 void Environment::Await(napi_env env) {
@@ -93,9 +111,10 @@ void Environment::OnWakeUp(napi_env env, napi_value /*function*/, void* self, vo
   environment.delivering_.clear();
   for (Work* key : executed) {
     auto node = environment.works_.extract(key);
-    node.mapped().thread.join();
+    if (node.mapped().thread.joinable()) node.mapped().thread.join();
     environment.Deliver(env, [&] { node.mapped().work->Complete(env); });
   }
+  if (!executed.empty()) environment.StartWaiting();
 }
 
 template <typename Delivery>
@@ -114,7 +133,10 @@ void Environment::OnCleanUp(void* self) {
   environment.closing_ = true;
   for (const auto& [_, instance] : environment.instances_) instance->Abandon();
   for (const auto& [_, instance] : environment.instances_) instance->Join();
-  for (auto& [_, working] : environment.works_) working.thread.join();
+  environment.waiting_.clear();
+  for (auto& [_, working] : environment.works_) {
+    if (working.thread.joinable()) working.thread.join();
+  }
   environment.works_.clear();
 }
 

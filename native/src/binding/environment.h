@@ -3,6 +3,7 @@
 
 #include <napi.h>
 
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -38,7 +39,8 @@ class Environment {
   // the loop thread.
   void Post(InstanceHandle* instance, std::unique_ptr<Job> job);
 
-  // Starts a thread and awaits it. When the environment is closing the work is dropped: nobody listens.
+  // Runs the work on a thread, as soon as fewer than sixteen others run, and awaits it. When the environment is closing
+  // the work is dropped: nobody listens.
   void Start(napi_env env, std::unique_ptr<Work> work);
 
   // Everything awaited keeps the loop alive until it arrived.
@@ -57,12 +59,15 @@ class Environment {
     std::unique_ptr<Job> job;
   };
 
+  // Work that has a thread.
   struct Working {
     std::unique_ptr<Work> work;
     std::thread thread;
   };
 
   explicit Environment(napi_env env);
+  void StartWaiting();
+  void Execute(Work* work);
   // Any thread. `push` puts something where the loop thread finds it.
   template <typename Push>
   void Announce(Push push);
@@ -82,6 +87,7 @@ class Environment {
   std::vector<Completion> delivering_;
   size_t awaited_ = 0;
   std::unordered_map<InstanceHandle*, std::shared_ptr<InstanceHandle>> instances_;
+  std::deque<std::unique_ptr<Work>> waiting_;
   std::unordered_map<Work*, Working> works_;
   bool closing_ = false;
   const std::shared_ptr<MemoryLedger> memory_ = std::make_shared<MemoryLedger>();
