@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { ACCEPTED_FLAGS } from '../src/flags/groups/accepted.ts';
 import { flagsPage } from '../src/flags/page.ts';
 import { FLAGS } from '../src/flags/table.ts';
 
@@ -15,4 +16,9 @@ test('the page of limits names the options of each, and only options that there 
     expect(options, row).not.toEqual([]);
     expect(Object.keys(FLAGS)).toEqual(expect.arrayContaining(options));
   }
+});
+
+test('the options without effect, and no others, stand apart', () => {
+  const apart = Object.entries(FLAGS).filter(([, flag]) => 'ignored' in flag && flag.kind === 'any');
+  expect(apart.map(([name]) => name)).toEqual(Object.keys(ACCEPTED_FLAGS));
 });

@@ -9,14 +9,6 @@ const ignored = (why: string) =>
 
 /** Options of the original that have no effect here; each says why. */
 export const ACCEPTED_FLAGS = {
-  'allow-http': { kind: 'bool', default: true, group: 'HTTP', help: 'Serve the HTTP protocol.' },
-  'http-use-ssl': { ours: true, kind: 'bool', default: false, group: 'HTTP', help: 'Serve over TLS (HTTPS).' },
-  'allow-grpc': { kind: 'bool', default: true, group: 'gRPC', help: 'Serve the gRPC protocol.' },
-  'grpc-use-ssl': { kind: 'bool', default: false, group: 'gRPC', help: 'Serve over TLS.' },
-  'allow-metrics': { kind: 'bool', default: true, group: 'Metrics', help: 'Serve Prometheus metrics: GET /metrics.' },
-  'log-info': { kind: 'bool', default: true, group: 'Logging', help: 'Log information.' },
-  'log-warning': { kind: 'bool', default: true, group: 'Logging', help: 'Log warnings.' },
-  'log-error': { kind: 'bool', default: true, group: 'Logging', help: 'Log errors.' },
   'load-model': ignored('models are chosen at start only with --model-control-mode=explicit'),
   'repository-poll-secs': ignored('the repository is read once, at start'),
   'model-namespacing': ignored('a model name must be unique over all repositories'),

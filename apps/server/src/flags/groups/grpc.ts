@@ -2,6 +2,7 @@ import { type Flag, INT_MAX, PORT_MAX } from '../flag.ts';
 
 /** The gRPC front end, its connections included. */
 export const GRPC_FLAGS = {
+  'allow-grpc': { kind: 'bool', default: true, group: 'gRPC', help: 'Serve the gRPC protocol.' },
   'grpc-address': {
     kind: 'string',
     default: '127.0.0.1',
@@ -231,6 +232,7 @@ export const GRPC_FLAGS = {
     group: 'gRPC',
     help: 'How much answers are compressed, for clients that take it.',
   },
+  'grpc-use-ssl': { kind: 'bool', default: false, group: 'gRPC', help: 'Serve over TLS.' },
   'grpc-use-ssl-mutual': {
     kind: 'bool',
     default: false,

@@ -2,6 +2,7 @@ import { type Flag, INT_MAX, PORT_MAX } from '../flag.ts';
 
 /** The HTTP front end. */
 export const HTTP_FLAGS = {
+  'allow-http': { kind: 'bool', default: true, group: 'HTTP', help: 'Serve the HTTP protocol.' },
   'http-address': {
     kind: 'string',
     default: '127.0.0.1',
@@ -158,6 +159,7 @@ export const HTTP_FLAGS = {
     group: 'HTTP',
     help: 'Headers of an inference whose names match become parameters of the request, which the model sees; (?-i) tells capitals apart.',
   },
+  'http-use-ssl': { ours: true, kind: 'bool', default: false, group: 'HTTP', help: 'Serve over TLS (HTTPS).' },
   'http-use-ssl-mutual': {
     ours: true,
     kind: 'bool',

@@ -9,6 +9,9 @@ export const LOGGING_FLAGS = {
     group: 'Logging',
     help: 'Verbose level: 0 or false is off, 1 or true logs every inference and more.',
   },
+  'log-info': { kind: 'bool', default: true, group: 'Logging', help: 'Log information.' },
+  'log-warning': { kind: 'bool', default: true, group: 'Logging', help: 'Log warnings.' },
+  'log-error': { kind: 'bool', default: true, group: 'Logging', help: 'Log errors.' },
   'log-format': {
     kind: 'choice',
     default: 'auto',

@@ -2,6 +2,7 @@ import { type Flag, INT_MAX, PORT_MAX } from '../flag.ts';
 
 /** The metrics and where they are told. */
 export const METRICS_FLAGS = {
+  'allow-metrics': { kind: 'bool', default: true, group: 'Metrics', help: 'Serve Prometheus metrics: GET /metrics.' },
   'metrics-address': {
     kind: 'string',
     default: '',
