@@ -160,8 +160,11 @@ trace-config: {triton: {file: traces.json}}`;
 
   test('of a size that no file of options has is refused before it is read as YAML', async () => {
     expect(await faults(`id: ${'x'.repeat(1024 * 1024)}`)).toEqual([
-      "option '--config': 'nereid.yaml' has 1048580 characters, a file of options at most 1048576; is it the right file?",
+      "option '--config': 'nereid.yaml' has more than 1048576 bytes, the most that a file of options may have; is it the right file?",
     ]);
+    await expect(readFlags(['--config', '/dev/zero'], { env: {} })).rejects.toThrow(
+      "'/dev/zero' has more than 1048576 bytes",
+    );
   });
 
   test('that cannot be read is named', async () => {

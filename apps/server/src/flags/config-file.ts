@@ -7,7 +7,7 @@
  *
  * Relative paths are relative to the file.
  */
-import { readFileSync } from 'node:fs';
+import { closeSync, openSync, readSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import {
   type Alias,
@@ -29,8 +29,8 @@ import { flagOf, SPELLINGS, suggestion } from './names.ts';
 import type { FlagName } from './table.ts';
 import { readValue } from './value.ts';
 
-/** Characters of a file: every option there is takes a fraction of that, and YAML takes long to read. */
-const MAX_LENGTH = 1024 * 1024;
+/** Of a file: every option there is takes a fraction of that, and YAML takes long to read. */
+const MAX_BYTES = 1024 * 1024;
 
 /** Names the schema of the file for editors. */
 const SCHEMA_KEY = '$schema';
@@ -159,14 +159,28 @@ function isUrl(text: string): boolean {
 
 /** @throws {UsageError} for a file that cannot be read, or is none of options by its size */
 function textOf(file: string): string {
-  let text: string;
+  let bytes: Buffer;
   try {
-    text = readFileSync(file, 'utf8');
+    bytes = readBeginning(file, MAX_BYTES + 1);
   } catch (error) {
     throw new UsageError(`option '--config': ${(error as Error).message}`);
   }
-  if (text.length <= MAX_LENGTH) return text;
+  if (bytes.length <= MAX_BYTES) return bytes.toString('utf8');
   throw new UsageError(
-    `option '--config': '${file}' has ${text.length} characters, a file of options at most ${MAX_LENGTH}; is it the right file?`,
+    `option '--config': '${file}' has more than ${MAX_BYTES} bytes, the most that a file of options may have; is it the right file?`,
   );
+}
+
+/** The first bytes of a file, which may be a pipe or have no end. */
+function readBeginning(file: string, maxBytes: number): Buffer {
+  const bytes = Buffer.allocUnsafe(maxBytes);
+  const descriptor = openSync(file, 'r');
+  try {
+    let length = 0;
+    for (let read = -1; read !== 0 && length < maxBytes; length += read)
+      read = readSync(descriptor, bytes, length, maxBytes - length, null);
+    return bytes.subarray(0, length);
+  } finally {
+    closeSync(descriptor);
+  }
 }
