@@ -87,7 +87,7 @@ test('instances of one package share it and run at once', async () => {
   await model.close();
 });
 
-test('more models are loaded and closed at once than there are threads for', async () => {
+test('many models are loaded and closed at once', async () => {
   const models = await Promise.all(Array.from({ length: 50 }, () => openTorchScript('double')));
   const runners = models.map((model) => new Runner(model));
   const outcomes = await Promise.all(runners.map((runner, i) => runner.run(vectors(bytes(i)))));

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { CPU, compiled } from './support.ts';
 
 const LOADER = fileURLToPath(new URL('../loader.js', import.meta.url));
-/** Packages that are opened at a time; Node's pool has four threads. */
+/** Packages that are opened at a time. */
 const AT_ONCE = 4;
 const ROUNDS = 60;
 

@@ -7,12 +7,6 @@
 #include "runtime/torch_thread.h"
 
 namespace nereid {
-namespace {
-
-// Threads for work at a time. More would only share the disk and the memory.
-constexpr size_t kMostWorks = 16;
-
-}  // namespace
 
 void Environment::Install(Napi::Env env) {
   // Clean-up hooks run last in, first out: ours, which joins the threads that use the thread-safe function, before
@@ -56,7 +50,7 @@ void Environment::Start(napi_env env, std::unique_ptr<Work> work) {
 }
 
 void Environment::StartWaiting() {
-  while (!waiting_.empty() && works_.size() < kMostWorks) {
+  while (!waiting_.empty()) {
     Work* const key = waiting_.front().get();
     std::thread thread;
     try {

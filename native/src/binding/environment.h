@@ -39,8 +39,8 @@ class Environment {
   // the loop thread.
   void Post(InstanceHandle* instance, std::unique_ptr<Job> job);
 
-  // Runs the work on a thread, as soon as fewer than sixteen others run, and awaits it. When the environment is closing
-  // the work is dropped: nobody listens.
+  // Runs the work on a thread, as soon as the system has one for it, and awaits it. When the environment is closing the
+  // work is dropped: nobody listens.
   void Start(napi_env env, std::unique_ptr<Work> work);
 
   // Everything awaited keeps the loop alive until it arrived.
