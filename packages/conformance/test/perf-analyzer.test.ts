@@ -83,8 +83,11 @@ interface Run {
   readonly levels?: number;
   /** Runs when no other run does: the tool's names for regions are the same in every process, and it unregisters all. */
   readonly alone?: boolean;
-  /** With tensors in regions the tool profiles values from memory it never wrote; one that is no number empties the file. True by default. */
-  readonly isProfiled?: boolean;
+  /**
+   * Runs again while its profile is empty: with tensors in regions the tool profiles values from memory it never wrote, and one that is no number empties the
+   * file, in some forty runs once.
+   */
+  readonly repeats?: boolean;
 }
 
 const HTTP: readonly Run[] = [
@@ -98,7 +101,7 @@ const HTTP: readonly Run[] = [
     title: 'system shared memory',
     args: `-m counted --async --shared-memory system ${count(60)}`,
     alone: true,
-    isProfiled: false,
+    repeats: true,
   },
   { title: 'tensors as JSON', args: `-m counted --input-tensor-format json --output-tensor-format json ${count(60)}` },
   { title: 'strings', args: `-m strings -b 3 --string-length 16 ${count(60)}` },
@@ -130,7 +133,7 @@ const GRPC: readonly Run[] = [
     title: 'system shared memory',
     args: `-m counted --async --shared-memory system ${count(60)}`,
     alone: true,
-    isProfiled: false,
+    repeats: true,
   },
   { title: 'strings', args: `-m strings -b 3 ${count(60)}` },
   { title: 'sequences', args: `-m sum --async --sequence-length 5 ${count(60)}` },
@@ -162,12 +165,16 @@ async function perform(key: string, args: string): Promise<void> {
 }
 
 async function performAll(protocol: 'http' | 'grpc', runs: readonly Run[], isAlone: boolean): Promise<void> {
-  for (const [i, { title, args, alone = false }] of runs.entries()) {
+  for (const [i, { title, args, alone = false, repeats = false }] of runs.entries()) {
     if (alone !== isAlone) continue;
     const key = `${protocol}, ${title}`;
-    const outputs = `-f ${inWork(`${protocol}-${i}.csv`)} --profile-export-file ${inWork(`${protocol}-${i}.json`)}`;
+    const profile = inWork(`${protocol}-${i}.json`);
+    const outputs = `-f ${inWork(`${protocol}-${i}.csv`)} --profile-export-file ${profile}`;
     const metrics = args.includes('--collect-metrics') ? ` --metrics-url ${server.metricsPlace}/metrics` : '';
-    await perform(key, `-i ${protocol} ${args} ${outputs}${metrics}`);
+    for (let tries = repeats ? 5 : 1; tries > 0; tries--) {
+      await perform(key, `-i ${protocol} ${args} ${outputs}${metrics}`);
+      if (readFileSync(profile).length > 0) break;
+    }
   }
 }
 
@@ -272,8 +279,7 @@ describe.each([
     }
   });
 
-  const profiled = runs.filter(({ isProfiled = true }) => isProfiled);
-  test.each(profiled)('$title: a profile in which every request is answered', ({ title, args, levels = 1 }) => {
+  test.each(runs)('$title: a profile in which every request is answered', ({ title, args, levels = 1 }) => {
     const { experiments } = profileAt(outputOf(title, 'json'));
     expect(experiments).toHaveLength(levels);
     const answers = args.includes('-m tokens') ? 5 : 1;
