@@ -13,7 +13,7 @@ const { values } = parseArgs({
   options: { rounds: { type: 'string', default: '5' }, seconds: { type: 'string', default: '3' } },
 });
 const seconds = Number(values.seconds);
-const CONNECTIONS = [1, 16, 64];
+const CONNECTIONS = [1, 2, 4, 16, 64];
 const median = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)];
 
 const repositories = { without: fortyLayers(''), with: fortyLayers('dynamic_batching { }\n') };

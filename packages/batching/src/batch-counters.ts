@@ -18,6 +18,7 @@ export class BatchCounters {
     'custom-strategy': 0,
     delay: 0,
     'instance-idle': 0,
+    'double-buffering': 0,
     timeout: 0,
     stopping: 0,
   };

@@ -1,6 +1,7 @@
-/** A batch that is over, as far as those count who may come back. */
-export interface FinishedBatch {
+/** Whom the next batch is to wait for, and for how long at most. */
+interface Company {
   readonly rows: number;
+  /** What the batch before took. */
   readonly ranMicros: number;
 }
 
@@ -24,10 +25,10 @@ export class Regrouping {
   }
 
   /** @returns whether the next batch is to wait */
-  begin(finished: FinishedBatch, { rows, nowMicros }: { readonly rows: number; readonly nowMicros: number }): boolean {
+  begin(company: Company, { rows, nowMicros }: { readonly rows: number; readonly nowMicros: number }): boolean {
     this.#turnsLeft = this.#turns;
-    this.#rows = finished.rows;
-    this.#untilMicros = nowMicros + finished.ranMicros;
+    this.#rows = company.rows;
+    this.#untilMicros = nowMicros + company.ranMicros;
     return this.#waits(rows, nowMicros);
   }
 

@@ -60,6 +60,7 @@ export async function dynamicFixture(options: DynamicFixtureOptions = {}): Promi
     canJoin,
     // The rules are told apart from the turns after a batch, of which `regrouping.test.ts` tells.
     regroupTurns = 0,
+    doubleBuffering,
     ...behaviour
   } = options;
   const clock = new ManualClock();
@@ -95,6 +96,7 @@ export async function dynamicFixture(options: DynamicFixtureOptions = {}): Promi
     ...(afterTurn && { afterTurn }),
     canJoin,
     regroupTurns,
+    ...(doubleBuffering !== undefined && { doubleBuffering }),
   });
   const responder = new RecordingResponder();
   const send: DynamicFixture['send'] = (id, { rows = 1, shape = 'A', ...more } = {}) => {

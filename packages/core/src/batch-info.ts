@@ -4,6 +4,7 @@
  * `preferred-size`: it has a preferred batch size. `full`: it has the largest size that is waited for, or the next request would exceed that.
  * `shape-change`: the next request's inputs cannot be joined with its own. `custom-strategy`: the model's batching strategy kept the next request out.
  * `delay`: its oldest request had waited for the longest queue delay.
+ * `double-buffering`: it has half of the requests that are there, and goes by turns with the other half.
  * `instance-idle`: an instance was free and no delay is configured. `timeout`: one of its requests would have timed out in the queue.
  * `stopping`: no more requests will come.
  */
@@ -14,6 +15,7 @@ export type BatchCloseReason =
   | 'custom-strategy'
   | 'delay'
   | 'instance-idle'
+  | 'double-buffering'
   | 'timeout'
   | 'stopping';
 

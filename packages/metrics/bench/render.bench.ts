@@ -10,6 +10,7 @@ const closed = {
   'custom-strategy': 0,
   delay: 3,
   'instance-idle': 4,
+  'double-buffering': 0,
   timeout: 0,
   stopping: 0,
 };

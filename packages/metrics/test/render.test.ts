@@ -114,6 +114,7 @@ test('batches are counted by their size and by the reason why they were closed',
     'custom-strategy': 0,
     delay: 3,
     'instance-idle': 0,
+    'double-buffering': 0,
     timeout: 0,
     stopping: 0,
   };

@@ -12,6 +12,7 @@ const MEANINGS: ReadonlyMap<string, string> = new Map([
   ['custom-strategy', 'the batching strategy kept the next request out'],
   ['delay', 'the queue delay was over'],
   ['instance-idle', 'an instance was free and no delay is set'],
+  ['double-buffering', 'half of the requests were there, while the other half ran'],
   ['timeout', 'a request would have timed out in the queue'],
   ['stopping', 'the model was unloaded'],
 ]);
