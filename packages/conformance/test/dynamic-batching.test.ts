@@ -70,6 +70,25 @@ describe('a coalesced batch', () => {
     expect(statistics?.batching?.closed['shape-change']).toBe(2);
   });
 
+  test('of half the requests, beside the other half, gives them what they get alone', async () => {
+    await using model = await addSub('dynamic_batching { }\n');
+    const CLIENTS = 6;
+    /** Far more than it takes until halves are tried. */
+    const MOST_REQUESTS = 30_000;
+    let sent = 0;
+    const halves = () => model.engine.statistics('addsub')[0]?.batching?.closed['double-buffering'] ?? 0;
+    const client = async () => {
+      while (sent < MOST_REQUESTS && (sent % 100 !== 0 || halves() < 20)) {
+        const { inputs, expected } = addSubRows(sent++);
+        const { outputs } = await model.responder.responseOf(model.send({ inputs }));
+        expect(outputs.map(valuesOf)).toEqual(expected);
+      }
+    };
+    await Promise.all(Array.from({ length: CLIENTS }, client));
+    expect(halves()).toBeGreaterThanOrEqual(20);
+    expect(model.responder.answers).toHaveLength(sent);
+  });
+
   test('that the model refuses fails its requests and no others', async () => {
     const config = `${HEAD}max_batch_size: 4
 input [ { name: "x" data_type: TYPE_FP32 dims: [ 2 ] } ]
