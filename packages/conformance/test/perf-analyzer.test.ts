@@ -172,6 +172,8 @@ async function performAll(protocol: 'http' | 'grpc', runs: readonly Run[], isAlo
     const outputs = `-f ${inWork(`${protocol}-${i}.csv`)} --profile-export-file ${profile}`;
     const metrics = args.includes('--collect-metrics') ? ` --metrics-url ${server.metricsPlace}/metrics` : '';
     for (let tries = repeats ? 5 : 1; tries > 0; tries--) {
+      // The tool refuses to write to a file that is there, even to an empty one.
+      rmSync(profile, { force: true });
       await perform(key, `-i ${protocol} ${args} ${outputs}${metrics}`);
       if (readFileSync(profile).length > 0) break;
     }
