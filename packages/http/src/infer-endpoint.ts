@@ -7,7 +7,6 @@ import {
   type ModelTarget,
   RequestDecoder,
 } from '@nereid/protocol';
-import type { HeadWriter } from './answer-head.ts';
 import { notOneResponse } from './errors.ts';
 import { type ExchangeInit, InferExchange } from './infer-exchange.ts';
 import { BESIDE_FROM_BYTES, type HttpSettings } from './options.ts';
@@ -18,8 +17,6 @@ import { matchRoute, pathOf } from './routes.ts';
 export interface ServerState {
   /** Whether connections should end with their current answer. */
   readonly isClosing: boolean;
-  /** Writes heads of answers; absent where others may add headers to them. */
-  readonly heads?: HeadWriter;
 }
 
 const CACHED_PATHS = 512;
@@ -43,16 +40,34 @@ export class InferEndpoint {
    * @returns false, and has done nothing, when it is something else
    */
   tryHandle(request: IncomingMessage, response: ServerResponse, state: ServerState): boolean {
-    if (request.method !== 'POST') return false;
-    const path = pathOf(request.url ?? '');
+    return request.method === 'POST' && this.tryStart(request.url ?? '', { request, response, state });
+  }
+
+  /** Whether a POST for this URL is an inference, whatever its model. */
+  isInference(url: string): boolean {
+    return matchRoute(pathOf(url))?.kind === 'infer';
+  }
+
+  /** What `tryHandle` does, of a POST. */
+  tryStart(url: string, init: Pick<ExchangeInit, 'request' | 'response' | 'state'>): boolean {
+    const path = pathOf(url);
     const target = this.#knownTarget(path);
     if (target !== undefined) {
-      this.#start(new InferExchange({ endpoint: this, request, response, state, target }), request);
+      this.#start(
+        new InferExchange({
+          endpoint: this,
+          request: init.request,
+          response: init.response,
+          state: init.state,
+          target,
+        }),
+        init.request,
+      );
       return true;
     }
     const route = matchRoute(path);
     if (route?.kind !== 'infer') return false;
-    this.#startFirst({ request, response, state, path }, { modelName: route.name, modelVersion: route.version });
+    this.#startFirst({ ...init, path }, { modelName: route.name, modelVersion: route.version });
     return true;
   }
 
@@ -67,7 +82,7 @@ export class InferEndpoint {
     return target;
   }
 
-  #start(exchange: InferExchange, request: IncomingMessage): void {
+  #start(exchange: InferExchange, request: ExchangeInit['request']): void {
     try {
       this.#assertAllowed(request);
     } catch (thrown) {
@@ -79,7 +94,13 @@ export class InferEndpoint {
 
   /** The first request of a path: remembers it when its model is there, refuses it otherwise, before anything else is looked at. */
   #startFirst(init: Omit<ExchangeInit, 'endpoint' | 'target'> & { readonly path: string }, target: ModelTarget): void {
-    const exchange = new InferExchange({ ...init, endpoint: this, target });
+    const exchange = new InferExchange({
+      endpoint: this,
+      request: init.request,
+      response: init.response,
+      state: init.state,
+      target,
+    });
     try {
       this.#assertAllowed(init.request);
       this.assertServed(target);
@@ -92,7 +113,7 @@ export class InferEndpoint {
   }
 
   /** @throws {HttpError} `restricted` */
-  #assertAllowed(request: IncomingMessage): void {
+  #assertAllowed(request: ExchangeInit['request']): void {
     if (this.settings.restrictions === undefined) return;
     const refusal = restrictionOf('infer', request.headers, this.settings);
     if (refusal !== undefined) throw refusal;

@@ -2,7 +2,7 @@
  * One inference over HTTP, from the first byte to the last. Order of checks, the first failure wins: restriction and model (before this starts), Content-Encoding, length of the body, header
  * length, content, then the engine's own. States: reading → running → answered; the client may go away in each of them.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import {
   InferenceRequest,
   type InferenceResponse,
@@ -23,8 +23,9 @@ import {
 import { type Classification, withForwarded } from '@nereid/serving';
 import { RequestMemory } from '@nereid/shared-memory';
 import { headerList } from './answer-head.ts';
-import { type BodySink, readBody } from './body-reader.ts';
+import { type BodySink, readBody, type WholeRequest } from './body-reader.ts';
 import { unwatchClient, type Watcher, watchClient } from './client-watch.ts';
+import type { Reply } from './direct-reply.ts';
 import { acceptedEncoding, type ContentEncoding, compress, contentEncodingOf, decompress } from './encodings.ts';
 import { HttpError, notOneResponse, tooLargeForJson } from './errors.ts';
 import type { InferEndpoint, ServerState } from './infer-endpoint.ts';
@@ -34,16 +35,16 @@ import { writeMessage } from './write-message.ts';
 
 export interface ExchangeInit {
   readonly endpoint: InferEndpoint;
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
+  readonly request: IncomingMessage | WholeRequest;
+  readonly response: Reply;
   readonly state: ServerState;
   readonly target: ModelTarget;
 }
 
 export class InferExchange implements Responder, BodySink, Watcher {
   readonly #endpoint: InferEndpoint;
-  readonly #message: IncomingMessage;
-  readonly #reply: ServerResponse;
+  readonly #message: IncomingMessage | WholeRequest;
+  readonly #reply: Reply;
   readonly #state: ServerState;
   readonly #target: ModelTarget;
   /** Undefined for requests that are not traced: nearly all. */
@@ -267,7 +268,6 @@ export class InferExchange implements Responder, BodySink, Watcher {
     this.#trace?.sending();
     this.#endIfClosing();
     const isCopied = writeMessage(this.#reply, {
-      heads: this.#state.heads,
       message,
       sendTimeoutMs: this.#endpoint.settings.sendTimeoutMs,
     });

@@ -1,7 +1,8 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import { encodeError } from '@nereid/protocol';
 import { describeFailure } from './answer.ts';
 import { headerList } from './answer-head.ts';
+import type { Reply } from './direct-reply.ts';
 import { SUPPORTED_ENCODINGS } from './encodings.ts';
 import { HttpError } from './errors.ts';
 import type { HttpSettings } from './options.ts';
@@ -9,10 +10,10 @@ import type { HttpSettings } from './options.ts';
 /** Answers a request with a failure, unless its client is gone; cuts it off where an answer has begun. */
 export function writeRefusal(
   thrown: unknown,
-  { reply, settings }: { readonly reply: ServerResponse; readonly settings: HttpSettings },
+  { reply, settings }: { readonly reply: Reply; readonly settings: HttpSettings },
 ): void {
   const { status, message } = describeFailure(thrown, settings.logger);
-  if (reply.req.socket.destroyed) return;
+  if (reply.socket?.destroyed === true) return;
   if (reply.headersSent) {
     reply.destroy();
     return;
@@ -31,6 +32,10 @@ export function writeRefusal(
  * Whether the connection ends with the refusal of a body. Node reads the rest and drops it, so that a client that sends before it listens gets its answer;
  * beyond reason it does not.
  */
-export function endsConnection(error: HttpError, message: IncomingMessage, { maxBodyBytes }: HttpSettings): boolean {
-  return error.reason === 'too-many-chunks' || Number(message.headers['content-length'] ?? 0) > maxBodyBytes;
+export function endsConnection(
+  error: HttpError,
+  { headers }: { readonly headers: IncomingHttpHeaders },
+  { maxBodyBytes }: HttpSettings,
+): boolean {
+  return error.reason === 'too-many-chunks' || Number(headers['content-length'] ?? 0) > maxBodyBytes;
 }

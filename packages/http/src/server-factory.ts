@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import { HeadWriter } from './answer-head.ts';
 import { DirectMessage } from './body-reader.ts';
 import { answerBrokenRequests } from './connection-errors.ts';
+import { openDirectLane } from './direct-lane.ts';
 import { InferEndpoint, type ServerState } from './infer-endpoint.ts';
 import { type NereidHttpOptions, resolveOptions } from './options.ts';
 import { escapeBrokenSegments } from './routes.ts';
@@ -58,14 +58,13 @@ export function createServerFactory(
     const bounds = withDefaults(options);
     const server = open(options, bounds);
     answerBrokenRequests(server, bounds);
-    const heads = cors === undefined ? { heads: new HeadWriter() } : {};
     const state: ServerState = {
-      ...heads,
       get isClosing() {
         return !server.listening;
       },
     };
-    if (cors !== undefined) server.on('request', (request, response) => cors.decorate(request, response));
+    if (cors === undefined) openDirectLane(server, { ...bounds, endpoint, state });
+    else server.on('request', (request, response) => cors.decorate(request, response));
     server.on('request', (request, response) => {
       if (endpoint.tryHandle(request, response, state)) return;
       if (request.url !== undefined) request.url = escapeBrokenSegments(request.url);

@@ -1,14 +1,12 @@
-import type { ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { EncodedMessage } from '@nereid/protocol';
-import { type HeadWriter, headerList, type WrittenResponse } from './answer-head.ts';
+import { headerList } from './answer-head.ts';
+import { DirectReply, type Reply } from './direct-reply.ts';
 
-/** Messages up to this size become one byte string, which Node joins with the head: cheaper than several pieces, and the tensors are free at once. */
+/** Messages up to this size become one byte string: cheaper than several pieces, and the tensors are free at once. */
 const COPY_UP_TO_BYTES = 4096;
 
 export interface OutgoingMessage {
-  /** Where the response gets no headers but these; else undefined. */
-  readonly heads: HeadWriter | undefined;
   readonly message: EncodedMessage;
   /** See `NereidHttpOptions.sendTimeoutMs`. */
   readonly sendTimeoutMs: number;
@@ -18,13 +16,17 @@ export interface OutgoingMessage {
  * Writes an answer: head, JSON header and blobs leave together.
  * @returns whether the blobs were copied; else they are read until the response closes
  */
-export function writeMessage(reply: ServerResponse, { heads, message, sendTimeoutMs }: OutgoingMessage): boolean {
+export function writeMessage(reply: Reply, { message, sendTimeoutMs }: OutgoingMessage): boolean {
   const { header, blobs, byteLength, headerLength } = message;
   const head = { contentLength: byteLength, headerLength };
-  if (heads === undefined) reply.writeHead(200, headerList(head));
-  else heads.write(reply, head);
-  if (byteLength <= COPY_UP_TO_BYTES) {
-    endInOneWrite(reply, joined(message));
+  const isSmall = byteLength <= COPY_UP_TO_BYTES;
+  if (isSmall && reply instanceof DirectReply) {
+    reply.endInOneWrite(head, joined(message));
+    return true;
+  }
+  reply.writeHead(200, headerList(head));
+  if (isSmall) {
+    reply.end(joined(message), 'latin1');
     return true;
   }
   if (blobs.length === 0) {
@@ -39,19 +41,6 @@ export function writeMessage(reply: ServerResponse, { heads, message, sendTimeou
   return blobs.length === 0;
 }
 
-/**
- * Ends the response with a body of one character per byte. `end(body)` gives the socket two pieces, the second one empty, and so takes the way of
- * several; a body behind the head in Node's own string takes the short way of one. Without such a string or a connection of Node's, `end` it is.
- */
-function endInOneWrite(reply: WrittenResponse, body: string): void {
-  if (typeof reply._header === 'string' && reply.socket instanceof Socket) {
-    reply._header += body;
-    reply.end();
-  } else {
-    reply.end(body, 'latin1');
-  }
-}
-
 function joined({ header, blobs }: EncodedMessage): string {
   let text = header;
   for (const blob of blobs) text += latin1(blob);
@@ -64,8 +53,12 @@ function latin1(bytes: Uint8Array): string {
 }
 
 /** Closes the connection of a client that takes nothing of its answer for a while. Small answers fit the kernel's buffers and need no watch. */
-export function limitSending(reply: ServerResponse, timeoutMs: number): void {
+export function limitSending(reply: Reply, timeoutMs: number): void {
   if (timeoutMs === 0) return;
+  if (reply instanceof DirectReply) {
+    reply.limitSending(timeoutMs);
+    return;
+  }
   const { socket } = reply;
   if (socket === null) {
     reply.once('socket', () => limitSending(reply, timeoutMs));
