@@ -158,9 +158,12 @@ const APART = {
 
 let server: NereidProcess;
 const reports = new Map<string, LoadReport>();
+/** Runs on the model whose requests are counted, those that were repeated too. */
+let countedRuns = 0;
 
 async function perform(key: string, args: string): Promise<void> {
   const place = args.includes('-i grpc') ? server.grpcPlace : new URL(server.url).host;
+  if (args.includes('-m counted')) countedRuns++;
   reports.set(key, await runPerfAnalyzer(['-u', place, ...args.split(' ')]));
 }
 
@@ -329,11 +332,10 @@ test.each([
 });
 
 test('the server counts what the tool sent, to the last request', async () => {
-  const counted = [...HTTP, ...GRPC].filter(({ args }) => args.includes('-m counted'));
   const { model_stats } = (await (await fetch(`${server.url}/v2/models/counted/stats`)).json()) as {
     model_stats: readonly { inference_stats: { success: { count: number }; fail: { count: number } } }[];
   };
-  expect(model_stats[0]?.inference_stats.success.count).toBe(60 * counted.length);
+  expect(model_stats[0]?.inference_stats.success.count).toBe(60 * countedRuns);
   expect(model_stats[0]?.inference_stats.fail.count).toBe(0);
 });
 
