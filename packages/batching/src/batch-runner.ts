@@ -141,15 +141,13 @@ export class BatchRunner {
   }
 
   /** Takes an instance's report as the measure of what the model costs, from the first on in place of measures of its own. */
-  observe({ requests, computeInputNs, computeInferNs, computeOutputNs }: ExecutionReport): void {
+  observe(execution: ExecutionReport): void {
+    const { requests } = execution;
     if (requests.length === 0) return;
     // Under load there are plenty of runs, and few of them tell enough.
     if (this.#isReported && this.#executing > requests.length && ++this.#passedOver % REPORTS_PER_MEASURE !== 0) return;
     this.#isReported = true;
-    this.#measured((computeInputNs + computeInferNs + computeOutputNs) / 1000, {
-      batch: requests,
-      isInline: this.#isInline,
-    });
+    this.#measured(computeMicrosOf(execution), { batch: requests, isInline: this.#isInline });
   }
 
   #measured(micros: number, run: { readonly batch: readonly InferenceRequest[]; readonly isInline: boolean }): void {
@@ -199,6 +197,11 @@ export class BatchRunner {
   noteIdle(): void {
     if (this.#isStopping && this.#executing === 0 && this.#options.isEmpty()) this.#resolveStopped();
   }
+}
+
+/** What the model took for a batch, its tensors' way in and out included. */
+export function computeMicrosOf({ computeInputNs, computeInferNs, computeOutputNs }: ExecutionReport): number {
+  return (computeInputNs + computeInferNs + computeOutputNs) / 1000;
 }
 
 function batchBytes(batch: readonly InferenceRequest[]): number {

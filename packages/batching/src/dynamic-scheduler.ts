@@ -10,7 +10,7 @@ import type {
 import { AnswerOrder } from './answer-order.ts';
 import { BatchCounters, type BatchingStatistics } from './batch-counters.ts';
 import { batchRules } from './batch-plan.ts';
-import { BatchRunner, type FreedSlots, type InstanceLoad } from './batch-runner.ts';
+import { BatchRunner, computeMicrosOf, type FreedSlots, type InstanceLoad } from './batch-runner.ts';
 import { checkQueueSize, type DynamicBatching, PriorityLevels } from './dynamic-batching.ts';
 import { type DynamicAction, type DynamicEvent, DynamicPolicy } from './dynamic-policy.ts';
 import { rejectionOf } from './errors.ts';
@@ -142,8 +142,7 @@ export class DynamicScheduler implements Scheduler {
    * also holds the way to another thread and back.
    */
   observe(execution: ExecutionReport): void {
-    const { computeInputNs, computeInferNs, computeOutputNs } = execution;
-    this.#computeMicros = (this.#computeMicros ?? 0) + (computeInputNs + computeInferNs + computeOutputNs) / 1000;
+    this.#computeMicros = (this.#computeMicros ?? 0) + computeMicrosOf(execution);
     this.#runner.observe(execution);
   }
 
