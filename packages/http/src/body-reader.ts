@@ -2,13 +2,12 @@
  * Reads a request body with as few copies as can be: one piece stays what it is, a view of what the socket read; of several, each is copied once into a
  * buffer of the announced length. Listeners are shared functions that find their reader on the message: a request costs no closure and no promise.
  */
-import { type IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
+import { IncomingMessage } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { messageMemory } from '@nereid/core';
 import { HttpError } from './errors.ts';
 import { SIZE_ADVICE } from './options.ts';
-import type { RequestHead } from './request-head.ts';
+import { WholeRequest } from './request-head.ts';
 
 /** Receives the body, or why there is none. Neither is called when the client goes away first. */
 export interface BodySink {
@@ -42,27 +41,6 @@ const MAX_IN_TURN = 1024;
 const JOIN_BYTES = 8 * 1024 * 1024;
 
 const EMPTY = Buffer.alloc(0);
-
-/** A request that was there with its first byte. */
-export class WholeRequest {
-  readonly socket: Socket;
-  readonly #head: RequestHead;
-  readonly body: Buffer;
-
-  constructor(socket: Socket, head: RequestHead, body: Buffer) {
-    this.socket = socket;
-    this.#head = head;
-    this.body = body;
-  }
-
-  get headers(): IncomingHttpHeaders {
-    return this.#head.headers;
-  }
-
-  get rawHeaders(): readonly string[] {
-    return this.#head.rawHeaders;
-  }
-}
 
 /** Starts to read; the sink may be called before this returns, when nothing is to come. */
 export function readBody(message: IncomingMessage | WholeRequest, job: ReadJob): void {

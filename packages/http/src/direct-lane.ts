@@ -6,10 +6,9 @@
 import { IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { BoundedCache } from '@nereid/protocol';
-import { WholeRequest } from './body-reader.ts';
 import { DirectHeads, DirectReply } from './direct-reply.ts';
 import type { InferEndpoint, ServerState } from './infer-endpoint.ts';
-import { type RequestHead, readHead } from './request-head.ts';
+import { type RequestHead, readHead, WholeRequest } from './request-head.ts';
 
 export interface DirectLaneOptions {
   readonly endpoint: InferEndpoint;
@@ -22,7 +21,7 @@ export interface DirectLaneOptions {
 
 /** Bytes of a whole request. */
 const MAX_REQUEST_BYTES = 65_536;
-/** Pieces of one request, and the time between them. Node's own limits hold for those that need more, from then on. */
+/** Pieces of one request, and the time for all of them. Node's own limits hold for those that need more, from then on. */
 const MAX_PIECES = 16;
 const PATIENCE_MS = 1000;
 /** Heads that are remembered, and how long they may be. */
@@ -123,6 +122,8 @@ class DirectConnection {
   /** What came and is no whole request yet, or came before the answer. */
   #waiting: Buffer | undefined;
   #pieces = 0;
+  /** When the first of them came, in milliseconds. */
+  #begunMs = 0;
   #isRunning = false;
   /** Whether an answer is on its way for which the client has a limited time. */
   #isLimited = false;
@@ -144,8 +145,9 @@ class DirectConnection {
     return this.#lane.heads;
   }
 
+  /** Whether no request runs, and none has begun to come. */
   get isIdle(): boolean {
-    return !this.#isRunning;
+    return !this.#isRunning && this.#waiting === undefined;
   }
 
   limited(): void {
@@ -158,6 +160,7 @@ class DirectConnection {
       this.#isLimited = false;
       this.socket.setTimeout(this.#lane.keepAliveTimeoutMs);
     }
+    if (this.socket.destroyed) return;
     if (isLast) this.socket.destroySoon();
     else if (this.#waiting !== undefined) this.#take(this.#waiting);
   }
@@ -195,7 +198,10 @@ class DirectConnection {
   /** Waits for the rest of a request of at most so many bytes. */
   #await(length: number): void {
     const received = this.#waiting?.length ?? 0;
-    if (received >= length || ++this.#pieces === MAX_PIECES) this.#handOver();
+    const nowMs = performance.now();
+    if (this.#pieces++ === 0) this.#begunMs = nowMs;
+    const isLate = this.#pieces === MAX_PIECES || nowMs - this.#begunMs > PATIENCE_MS;
+    if (received >= length || isLate) this.#handOver();
     else if (this.#mayRest) {
       this.#mayRest = false;
       this.socket.setTimeout(PATIENCE_MS);
@@ -228,7 +234,8 @@ class DirectConnection {
     });
     request.push(null);
     const response = new ServerResponse(request);
-    for (const [name, value] of this.heads.connectionHeaders) response.setHeader(name, value);
+    if (this.#lane.state.isClosing) response.setHeader('Connection', 'close');
+    else for (const [name, value] of this.heads.connectionHeaders) response.setHeader(name, value);
     response.assignSocket(socket);
     response.once('finish', () => {
       response.detachSocket(socket);

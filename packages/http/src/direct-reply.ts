@@ -49,8 +49,9 @@ export class DirectReply extends EventEmitter {
     const { socket } = this;
     const last = this.#parts.length - 1;
     socket.cork();
+    const left = () => this.#left();
     for (const [i, [part, partEncoding]] of this.#parts.entries())
-      socket.write(part, partEncoding, i === last ? this.#left : undefined);
+      socket.write(part, partEncoding, i === last ? left : undefined);
     socket.uncork();
   }
 
@@ -74,10 +75,10 @@ export class DirectReply extends EventEmitter {
   }
 
   /** Also called when the connection is gone. */
-  readonly #left = () => {
+  #left(): void {
     this.emit('close');
     this.#place.answered(!this.shouldKeepAlive);
-  };
+  }
 }
 
 export interface HeadParts {

@@ -19,6 +19,8 @@ export interface ServerState {
   readonly isClosing: boolean;
 }
 
+type RequestInit = Omit<ExchangeInit, 'endpoint' | 'target'>;
+
 const CACHED_PATHS = 512;
 
 /** The infer route: remembers which path means which model, and starts an exchange per request. */
@@ -49,20 +51,11 @@ export class InferEndpoint {
   }
 
   /** What `tryHandle` does, of a POST. */
-  tryStart(url: string, init: Pick<ExchangeInit, 'request' | 'response' | 'state'>): boolean {
+  tryStart(url: string, init: RequestInit): boolean {
     const path = pathOf(url);
     const target = this.#knownTarget(path);
     if (target !== undefined) {
-      this.#start(
-        new InferExchange({
-          endpoint: this,
-          request: init.request,
-          response: init.response,
-          state: init.state,
-          target,
-        }),
-        init.request,
-      );
+      this.#start(this.#exchange(init, target), init.request);
       return true;
     }
     const route = matchRoute(path);
@@ -82,6 +75,10 @@ export class InferEndpoint {
     return target;
   }
 
+  #exchange({ request, response, state }: RequestInit, target: ModelTarget): InferExchange {
+    return new InferExchange({ endpoint: this, request, response, state, target });
+  }
+
   #start(exchange: InferExchange, request: ExchangeInit['request']): void {
     try {
       this.#assertAllowed(request);
@@ -93,14 +90,8 @@ export class InferEndpoint {
   }
 
   /** The first request of a path: remembers it when its model is there, refuses it otherwise, before anything else is looked at. */
-  #startFirst(init: Omit<ExchangeInit, 'endpoint' | 'target'> & { readonly path: string }, target: ModelTarget): void {
-    const exchange = new InferExchange({
-      endpoint: this,
-      request: init.request,
-      response: init.response,
-      state: init.state,
-      target,
-    });
+  #startFirst(init: RequestInit & { readonly path: string }, target: ModelTarget): void {
+    const exchange = this.#exchange(init, target);
     try {
       this.#assertAllowed(init.request);
       this.assertServed(target);

@@ -23,7 +23,7 @@ import {
 import { type Classification, withForwarded } from '@nereid/serving';
 import { RequestMemory } from '@nereid/shared-memory';
 import { headerList } from './answer-head.ts';
-import { type BodySink, readBody, type WholeRequest } from './body-reader.ts';
+import { type BodySink, readBody } from './body-reader.ts';
 import { unwatchClient, type Watcher, watchClient } from './client-watch.ts';
 import type { Reply } from './direct-reply.ts';
 import { acceptedEncoding, type ContentEncoding, compress, contentEncodingOf, decompress } from './encodings.ts';
@@ -31,6 +31,7 @@ import { HttpError, notOneResponse, tooLargeForJson } from './errors.ts';
 import type { InferEndpoint, ServerState } from './infer-endpoint.ts';
 import { BESIDE_FROM_BYTES } from './options.ts';
 import { endsConnection, writeRefusal } from './refusal.ts';
+import type { WholeRequest } from './request-head.ts';
 import { writeMessage } from './write-message.ts';
 
 export interface ExchangeInit {

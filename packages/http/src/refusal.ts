@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { encodeError } from '@nereid/protocol';
 import { describeFailure } from './answer.ts';
 import { headerList } from './answer-head.ts';
-import type { Reply } from './direct-reply.ts';
+import { DirectReply, type Reply } from './direct-reply.ts';
 import { SUPPORTED_ENCODINGS } from './encodings.ts';
 import { HttpError } from './errors.ts';
 import type { HttpSettings } from './options.ts';
@@ -13,7 +13,9 @@ export function writeRefusal(
   { reply, settings }: { readonly reply: Reply; readonly settings: HttpSettings },
 ): void {
   const { status, message } = describeFailure(thrown, settings.logger);
-  if (reply.socket?.destroyed === true) return;
+  // An answer of Node's that waits behind another has no socket yet.
+  const { socket } = reply instanceof DirectReply ? reply : reply.req;
+  if (socket.destroyed) return;
   if (reply.headersSent) {
     reply.destroy();
     return;

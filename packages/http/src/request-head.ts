@@ -1,5 +1,6 @@
 /** Heads of requests that are read without Node's parser: only those that leave nothing to interpret. */
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Socket } from 'node:net';
 
 /** What a head says, shared by all requests that have the same bytes: nobody can change it. */
 export interface RequestHead {
@@ -14,6 +15,27 @@ export interface RequestHead {
   readonly byteLength: number;
   /** Bytes of the body. */
   readonly contentLength: number;
+}
+
+/** A request of which everything is there. */
+export class WholeRequest {
+  readonly socket: Socket;
+  readonly #head: RequestHead;
+  readonly body: Buffer;
+
+  constructor(socket: Socket, head: RequestHead, body: Buffer) {
+    this.socket = socket;
+    this.#head = head;
+    this.body = body;
+  }
+
+  get headers(): IncomingHttpHeaders {
+    return this.#head.headers;
+  }
+
+  get rawHeaders(): readonly string[] {
+    return this.#head.rawHeaders;
+  }
 }
 
 const REQUEST_LINE = /^(GET|POST) (\/[!-~]*) HTTP\/1\.1$/;

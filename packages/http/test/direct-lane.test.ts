@@ -320,6 +320,46 @@ describe('a connection that is read directly', () => {
     if (!isClosed) await once(socket, 'close');
   });
 
+  it('gets its answer when the server closes while its request comes', async () => {
+    const served = await serve();
+    const socket = await open(served);
+    const first = received(socket, 1);
+    socket.write(message());
+    await first;
+    const whole = message();
+    socket.write(whole.subarray(0, 50));
+    // The piece has been read when the server knows of a later connection.
+    await fetch(`${served.url}/v2/health/live`);
+    await delay(20);
+    const closed = served.app.close();
+    await delay(20);
+    const answer = received(socket, 1);
+    const ends = once(socket, 'close');
+    socket.write(whole.subarray(50));
+    expect(statuses(await answer)).toEqual([200]);
+    await ends;
+    await closed;
+    await served[Symbol.asyncDispose]();
+  });
+
+  it('is left to Node when a request comes slowly, however small its pieces are', async () => {
+    await using served = await serve({ headersTimeoutMs: 300, connectionsCheckingIntervalMs: 50 });
+    const socket = await open(served);
+    const isClosed = once(socket, 'close');
+    const answer = received(socket, 1);
+    let pieces = 1;
+    const drip = setInterval(() => {
+      socket.write('a');
+      pieces++;
+    }, 200);
+    socket.write(`POST ${INFER} HTTP/1.1\r\nX-A: `);
+    expect(statuses(await answer)).toEqual([408]);
+    clearInterval(drip);
+    await isClosed;
+    // With its sixteenth piece any request is Node's.
+    expect(pieces).toBeLessThan(14);
+  });
+
   it('ends with the server: at once when it rests, with its answer when a model runs', async () => {
     const holding = new HoldingEngine();
     const served = await serve({ wrap: holding.wrap });
